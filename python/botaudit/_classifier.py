@@ -145,7 +145,7 @@ class Classifier:
     ) -> pa.RecordBatchReader:
         """As `classify`, but gives one batch after the other, for data larger than memory."""
         reader = _arrow.reader(data, url)
-        self._check_crawlers(crawler_column, user_agent_column)
+        self.check_crawlers(crawler_column, user_agent_column)
         plan = _plan(reader.schema, url, crawler_column or user_agent_column, time_column, columns)
         per_row = self._native.per_row
 
@@ -159,7 +159,8 @@ class Classifier:
 
         return pa.RecordBatchReader.from_batches(plan.schema, rows())
 
-    def _check_crawlers(self, crawler_column: str | None, user_agent_column: str | None) -> None:
+    def check_crawlers(self, crawler_column: str | None, user_agent_column: str | None) -> None:
+        """Refuse columns of crawlers that do not fit this classifier."""
         if crawler_column is not None and user_agent_column is not None:
             raise ValueError("crawler_column and user_agent_column exclude each other; drop one")
         is_named = crawler_column is not None or user_agent_column is not None

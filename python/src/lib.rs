@@ -15,6 +15,7 @@ use std::path::Path;
 
 use arrow_array::{Array, Int64Array, builder::StringBuilder};
 use arrow_pyarrow::ToPyArrow;
+use botaudit::archive::import::redirects::{HOPS_MAX, robots_txt_of};
 use botaudit::audit::input_tally::InputTally;
 use botaudit::audit::tally::Tally;
 use botaudit::audit::tally::counts::Counts;
@@ -67,6 +68,12 @@ fn origins<'py>(py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
     origins.to_data().to_pyarrow(py)
 }
 
+/// The canonical origin of the URL of a robots.txt; `None` for other URLs.
+#[pyfunction]
+fn robots_txt_origin(url: &str) -> Option<String> {
+    robots_txt_of(url).map(|origin| origin.to_string())
+}
+
 /// The names and units of the columns of each table of a report, by the name of the file.
 #[pyfunction]
 fn report_columns() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
@@ -111,6 +118,7 @@ fn tally_of_unread<'py>(
 fn _botaudit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("COLUMNS", answers::COLUMNS.to_vec())?;
+    module.add("HOPS_MAX", HOPS_MAX)?;
     module.add_class::<Classifier>()?;
     module.add_class::<Matcher>()?;
     module.add_class::<RobotsTxt>()?;
@@ -119,6 +127,7 @@ fn _botaudit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(repeated, module)?)?;
     module.add_function(wrap_pyfunction!(report_columns, module)?)?;
     module.add_function(wrap_pyfunction!(robots_table::robots_from_warc, module)?)?;
+    module.add_function(wrap_pyfunction!(robots_txt_origin, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(tally_of_unread, module)?)
 }

@@ -1,0 +1,525 @@
+"""Verdicts on data frames of Apache Spark, and audits of many logs.
+
+Every worker needs this package. Nothing here collects rows on the driver, except the tally of an
+audit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tarfile
+import tempfile
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.types import StructField, StructType
+
+import botaudit
+from botaudit import _botaudit, _tasks
+from botaudit._classifier import output_columns
+
+__all__ = ["audit", "classify", "classify_archive", "robots_from_warcs"]
+
+_HOPS_SECONDS = 86_400
+"""How far the times of a redirect and of its target may be apart."""
+
+_SAMPLED_ROWS = 1000
+"""About how many rows of an origin with `hot_rows` rows are counted."""
+
+_FAN_IN = 32
+"""How many tallies one task merges."""
+
+_PARTS = "part bigint, tally binary, path string, error string"
+
+
+def classify(
+    df: DataFrame,
+    robots: DataFrame,
+    *,
+    url: str = "url",
+    crawlers: Sequence[str] = (),
+    tokens: Sequence[str] = (),
+    crawler_column: str | None = None,
+    user_agent_column: str | None = None,
+    time_column: str | None = None,
+    columns: Sequence[str] | None = None,
+    dialect: str = "google",
+    memory: int = 256 << 20,
+    partitions: int | None = None,
+    hot_rows: int | None = 1_000_000,
+) -> DataFrame:
+    """The rows of `df` with the answers of `botaudit.Classifier.classify`, in any order.
+
+    Rows of URLs and of robots.txt files are shuffled together by origin, so each body is sent once,
+    and a task holds the robots.txt files of one batch of rows.
+
+    Args:
+        df: n rows with a column of URLs.
+        robots: `origin` (string), `fetched_at` (timestamp), `outcome` (string), `body` (binary)
+            and, if wanted, `max_age` (bigint, seconds), such as from `robots_from_warcs`. Several
+            rows for an origin are its history. Any number of origins.
+        url: The column of URLs.
+        crawlers: Names of known crawlers.
+        tokens: Product tokens of other crawlers.
+        crawler_column: The column with the name of each row's crawler.
+        user_agent_column: The column with the User-Agent header of each row.
+        time_column: The column with the time to judge each row at.
+        columns: Names of the columns to return.
+        dialect: "google" or "rfc9309".
+        memory: The approximate bytes that a task uses for compiled rules.
+        partitions: The number of partitions of the result, by default
+            `spark.sql.shuffle.partitions`.
+        hot_rows: The rows of an origin that one task judges. An origin with more is judged by
+            several tasks, each with a copy of its robots.txt files. They are found by counting a
+            sample of `df`, which reads its URLs once more; None counts nothing.
+
+    Raises:
+        ValueError: A column is missing, or a crawler is unknown.
+        TypeError: A column has a type that cannot be read.
+        pyspark.errors.PythonException: When the result is computed: a row of `robots` is not valid,
+            or botaudit is not installed on a worker.
+    """
+    options = _options(df, url, crawler_column, user_agent_column, time_column)
+    classifier = _classifier_options(options, crawlers, tokens, dialect, memory)
+    schema = _answer_schema(df, columns)
+    partitions = partitions or int(df.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+    row_type = T.StructType(df.schema.fields)
+    key = T.StructField("origin", T.StringType())
+    keyed = T.StructType([key, T.StructField("row", row_type)])
+    urls = df.select(_row(df)).mapInArrow(_task("url_origins", url=url), keyed)
+    known = _robots_rows(robots)
+    known = known.mapInArrow(_task("robots_origins"), known.schema)
+    urls, known = _salted(urls, known, f"row.`{url}`", partitions, hot_rows)
+    urls = urls.select("origin", "salt", F.lit(1).alias("kind"), *_nulls(known.schema, 1, 5), "row")
+    known = known.select(
+        "origin", "salt", F.lit(0).alias("kind"), *known.columns[1:5], _null("row", row_type)
+    )
+    tagged = urls.unionAll(known).repartition(partitions, "origin", "salt")
+    tagged = tagged.sortWithinPartitions("origin", "salt", "kind", "fetched_at")
+    judge = _task("judge", classifier=classifier, options=options, columns=schema.names)
+    return tagged.mapInArrow(judge, schema)
+
+
+def _salted(
+    urls: DataFrame, known: DataFrame, url: str, partitions: int, hot_rows: int | None
+) -> tuple[DataFrame, DataFrame]:
+    """Both with a column `salt`, by which the rows of an origin go to several tasks.
+
+    The salt is a function of the URL: a task that runs again must give each row the same one.
+    """
+    copies = _copies(urls, hot_rows)
+    if copies is None:
+        urls = urls.withColumn("copies", F.lit(1))
+        known = known.withColumn("copies", F.lit(1))
+    else:
+        urls = urls.join(F.broadcast(copies), "origin", "left")
+        known = known.join(F.broadcast(copies), "origin", "left")
+    # URLs without an origin need no robots.txt, and go anywhere.
+    of_url = F.when(F.col("origin").isNull(), partitions).otherwise(F.coalesce("copies", F.lit(1)))
+    urls = urls.withColumn("salt", F.pmod(F.xxhash64(F.col(url)), of_url).cast("int"))
+    last = F.coalesce("copies", F.lit(1)) - 1
+    known = known.withColumn("salt", F.explode(F.sequence(F.lit(0), last.cast("int"))))
+    return urls, known
+
+
+def _copies(urls: DataFrame, hot_rows: int | None) -> DataFrame | None:
+    """The origins with more rows than `hot_rows`, and in how many parts they are judged."""
+    if hot_rows is None:
+        return None
+    if hot_rows < 1:
+        raise ValueError(f"hot_rows is {hot_rows}; give 1 or more, or None")
+    share = min(1.0, _SAMPLED_ROWS / hot_rows)
+    sample = urls.where(F.col("origin").isNotNull()).select("origin")
+    if share < 1:
+        sample = sample.sample(fraction=share, seed=1)
+    counts = sample.groupBy("origin").count().where(F.col("count") > hot_rows * share)
+    hot = [(row["origin"], -int(-row["count"] // (hot_rows * share))) for row in counts.collect()]
+    if not hot:
+        return None
+    return urls.sparkSession.createDataFrame(hot, "origin string, copies int")
+
+
+def _robots_rows(robots: DataFrame) -> DataFrame:
+    """The five columns of a data frame of robots.txt files."""
+    kinds: dict[str, tuple[type[T.DataType], ...]] = {
+        "origin": (T.StringType,),
+        "fetched_at": (T.TimestampType, T.TimestampNTZType),
+        "outcome": (T.StringType,),
+        "body": (T.BinaryType, T.StringType),
+    }
+    for name, allowed in kinds.items():
+        if name not in robots.columns:
+            raise ValueError(
+                f"robots has no column '{name}'; it needs origin, fetched_at, outcome and body, "
+                "and may have max_age"
+            )
+        kind = robots.schema[name].dataType
+        if not isinstance(kind, allowed):
+            wanted = allowed[0]().simpleString()
+            raise TypeError(
+                f"robots, column '{name}' has the type {kind.simpleString()}; cast it to {wanted}"
+            )
+    max_age: Column = F.lit(None)
+    if "max_age" in robots.columns:
+        kind = robots.schema["max_age"].dataType
+        if not isinstance(kind, (T.IntegralType, T.NullType)):
+            found = kind.simpleString()
+            raise TypeError(f"robots, column 'max_age' has the type {found}; cast it to bigint")
+        max_age = F.col("max_age")
+    return robots.select(
+        "origin",
+        "fetched_at",
+        "outcome",
+        max_age.cast("bigint").alias("max_age"),
+        F.col("body").cast("binary").alias("body"),
+    )
+
+
+def classify_archive(
+    df: DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    url: str = "url",
+    crawlers: Sequence[str] = (),
+    tokens: Sequence[str] = (),
+    crawler_column: str | None = None,
+    user_agent_column: str | None = None,
+    time_column: str | None = None,
+    columns: Sequence[str] | None = None,
+    dialect: str = "google",
+    memory: int = 256 << 20,
+) -> DataFrame:
+    """As `classify`, by an archive or a directory of robots.txt files, without a shuffle.
+
+    Spark copies `path` to each worker, so this is for up to a few million origins. Rows keep their
+    partitions and their order.
+    """
+    options = _options(df, url, crawler_column, user_agent_column, time_column)
+    classifier = _classifier_options(options, crawlers, tokens, dialect, memory)
+    schema = _answer_schema(df, columns)
+    file = _distribute(df.sparkSession, path)
+    judge = _task(
+        "judge_by_file", file=file, classifier=classifier, options=options, columns=schema.names
+    )
+    return df.select(_row(df)).mapInArrow(judge, schema)
+
+
+def _distribute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
+    """Copies a file or directory to each worker, and returns its name there."""
+    path = os.path.abspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{path} does not exist; name a file or directory of the driver")
+    if os.path.isdir(path):
+        # Spark copies directories in local mode only.
+        packed = os.path.join(
+            tempfile.mkdtemp(prefix="botaudit-"), f"{uuid.uuid4().hex}{_tasks.PACKED}"
+        )
+        with tarfile.open(packed, "w", dereference=True) as tar:
+            tar.add(path, ".")
+        atexit.register(shutil.rmtree, os.path.dirname(packed), ignore_errors=True)
+        path = packed
+    spark.sparkContext.addFile(path)
+    return os.path.basename(path)
+
+
+def robots_from_warcs(spark: SparkSession, paths: Iterable[str | os.PathLike[str]]) -> DataFrame:
+    """The robots.txt files in WARC files, such as those of Common Crawl: the table for `classify`.
+
+    One task reads one file: a path that all workers can read, or a URI that pyarrow knows (`s3://`,
+    `gs://`, `hdfs://`). Redirects to another file are followed, by at most five hops and where both
+    were fetched within a day; others stay `unfollowed`, which gives no ruling. The files are read
+    at once, and rows are kept on the disks of the workers, because redirects need them twice.
+    """
+    files = _locations(paths)
+    numbers = spark.range(0, len(files), 1, len(files))
+    rows = numbers.mapInArrow(
+        _task("warc_rows", paths=files),
+        "origin string, fetched_at timestamp, outcome string, max_age bigint, body binary, "
+        "chain string",
+    ).persist(StorageLevel.DISK_ONLY)
+    waits = (F.col("outcome") == "unfollowed") & F.col("chain").isNotNull()
+    answers = _answers_of_redirects(rows, rows.where(waits).select("origin", "fetched_at", "chain"))
+    bodies = rows.select(
+        F.col("origin").alias("target"), F.col("fetched_at").alias("target_time"), "body"
+    )
+    followed = answers.join(bodies, ["target", "target_time"], "left")
+    followed = followed.select("origin", "fetched_at", "outcome", "max_age", "body")
+    unanswered = rows.where(waits).join(answers, ["origin", "fetched_at"], "left_anti")
+    others = rows.where(~waits).unionByName(unanswered).drop("chain")
+    return others.unionByName(followed)
+
+
+def _answers_of_redirects(rows: DataFrame, waiting: DataFrame) -> DataFrame:
+    """The outcome of each chain of redirects, and the row that has its body."""
+    # The columns of a row at the end of a redirect.
+    found = F.struct("outcome", "max_age", "chain", "origin", "fetched_at").alias("found")
+    facts = rows.select(
+        F.col("origin").alias("target"), F.col("fetched_at").alias("target_time"), found
+    )
+    task = _task("redirect_targets")
+    schema = (
+        "origin string, fetched_at timestamp, chain string, target string, hops int, status string"
+    )
+    answers = [_too_long(waiting.withColumn("status", F.lit("")).limit(0))]
+    for _ in range(_botaudit.HOPS_MAX + 1):
+        waiting = waiting.mapInArrow(task, schema).persist(StorageLevel.DISK_ONLY)
+        if waiting.isEmpty():
+            break
+        answers.append(_too_long(waiting.where(F.col("hops") > _botaudit.HOPS_MAX)))
+        apart = F.unix_timestamp("fetched_at") - F.unix_timestamp("target_time")
+        near = waiting.where(F.col("hops") <= _botaudit.HOPS_MAX).join(facts, "target")
+        near = near.withColumn("apart", F.abs(apart)).where(F.col("apart") <= _HOPS_SECONDS)
+        nearest = near.groupBy("origin", "fetched_at", "chain", "hops", "status").agg(
+            F.min_by("found", F.struct("apart", "target_time")).alias("found")
+        )
+        more = F.col("found.outcome") == "unfollowed"
+        is_itself = (F.col("found.origin") == F.col("origin")) & (
+            F.col("found.fetched_at") == F.col("fetched_at")
+        )
+        answers.append(_too_long(nearest.where(more & is_itself)))
+        chain = F.concat_ws("\n", "chain", "found.chain").alias("chain")
+        rest = nearest.where(more & ~is_itself & F.col("found.chain").isNotNull())
+        waiting = rest.select("origin", "fetched_at", chain)
+        ends = nearest.where(~more)
+        all_hops = ends.select("origin", "fetched_at", chain, "found")
+        hops = F.size(F.split("chain", "\n"))
+        answers.append(
+            all_hops.where(hops <= _botaudit.HOPS_MAX).select(
+                "origin",
+                "fetched_at",
+                "found.outcome",
+                "found.max_age",
+                F.col("found.origin").alias("target"),
+                F.col("found.fetched_at").alias("target_time"),
+            )
+        )
+        last = F.split(F.element_at(F.split("chain", "\n"), _botaudit.HOPS_MAX + 1), " ")
+        long = all_hops.where(hops > _botaudit.HOPS_MAX)
+        answers.append(_too_long(long.withColumn("status", last[0])))
+    answer = answers[0]
+    for other in answers[1:]:
+        answer = answer.unionByName(other)
+    return answer.persist(StorageLevel.DISK_ONLY)
+
+
+def _too_long(chains: DataFrame) -> DataFrame:
+    """The answers of chains with more redirects than are followed: there is no robots.txt."""
+    return chains.select(
+        "origin",
+        "fetched_at",
+        F.col("status").alias("outcome"),
+        F.lit(None).cast("bigint").alias("max_age"),
+        F.lit(None).cast("string").alias("target"),
+        F.lit(None).cast("timestamp").alias("target_time"),
+    )
+
+
+def audit(
+    spark: SparkSession,
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    robots: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    args: Sequence[str] = (),
+    on_error: str = "fail",
+) -> dict[str, str]:
+    """Audit logs, each in a task of its own, and write one report on the driver.
+
+    The report equals that of one `botaudit audit` of all logs, byte for byte except `made_at_utc`.
+    A task that runs twice counts once.
+
+    Args:
+        spark: The session.
+        paths: n logs: paths that all workers can read, or URIs that pyarrow knows. Reports name
+            them as they are written here.
+        robots: A robots.txt file, directory or archive of the driver, which Spark copies to the
+            workers. Reports name it as it is written here, an absolute path by its last component.
+        output: The report directory to write.
+        args: More arguments of `botaudit audit`, such as `["--ip", "mask"]`. Files among them must
+            be absolute paths that all workers can read.
+        on_error: What to do with a log that cannot be read after three attempts: "fail" raises an
+            error and writes nothing; "report" names it in the report as a damaged input.
+
+    Returns:
+        The logs that could not be read, and why; empty for "fail".
+
+    Raises:
+        RuntimeError: A log could not be audited, or none could.
+        ValueError: An argument is not valid.
+    """
+    if on_error not in ("fail", "report"):
+        raise ValueError(f"on_error is '{on_error}'; write 'fail' or 'report'")
+    if isinstance(args, str):
+        raise TypeError(f"args is one text; write args={args.split()!r}")
+    logs = _locations(paths)
+    name = os.fspath(robots)
+    name = os.path.basename(os.path.normpath(name)) if os.path.isabs(name) else name
+    if ".." in Path(name).parts:
+        raise ValueError(f"robots '{name}' has '..'; write an absolute path")
+    task = _task("audits", paths=logs, robots=(name, _distribute(spark, robots)), args=list(args))
+    parts = spark.range(0, len(logs), 1, len(logs)).mapInArrow(task, _PARTS)
+    count = len(logs)
+    while count > 1:
+        group = F.floor(F.col("part") / _FAN_IN).cast("bigint").alias("part")
+        parts = parts.select(group, "tally", "path", "error")
+        parts = parts.groupBy("part").applyInArrow(_group_task("merge"), _PARTS)
+        count = -(-count // _FAN_IN)
+    rows = parts.collect()
+    failures = {row["path"]: row["error"] for row in rows if row["tally"] is None}
+    tallies = [bytes(row["tally"]) for row in rows if row["tally"] is not None]
+    if failures and (on_error == "fail" or not tallies):
+        path, why = min(failures.items())
+        advice = "set on_error='report' to write a report that names it" if tallies else ""
+        raise RuntimeError(
+            f"{len(failures)} of {len(logs)} logs could not be audited, and nothing was written; "
+            f"the first is {path}: {why}" + (f"; {advice}" if advice else "")
+        )
+    tallies += [_botaudit.tally_of_unread(tallies[0], path, why) for path, why in failures.items()]
+    with tempfile.TemporaryDirectory() as directory:
+        names = _tasks.write_tallies(directory, tallies)
+        report = os.path.abspath(output)
+        _tasks.run_command(["report", *names, "-o", report], directory)
+    return failures
+
+
+def _locations(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[str, str]]:
+    """The name of each file, and where workers find it."""
+    if isinstance(paths, (str, os.PathLike)):
+        raise TypeError(f"paths is one path; write [{os.fspath(paths)!r}]")
+    names = [os.fspath(path) for path in paths]
+    if not names:
+        raise ValueError("paths is empty; name at least one file")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"paths has '{twice}' twice; name each file once")
+    return [(name, name if "://" in name else os.path.abspath(name)) for name in names]
+
+
+def _options(
+    df: DataFrame,
+    url: str,
+    crawler_column: str | None,
+    user_agent_column: str | None,
+    time_column: str | None,
+) -> dict[str, Any]:
+    """The columns that `Classifier.batches` reads, after a check of their types."""
+    text = (T.StringType, T.BinaryType)
+    times = (T.TimestampType, T.TimestampNTZType, T.DateType, T.IntegralType, T.StringType)
+    found = {
+        "url": (url, text),
+        "crawler_column": (crawler_column, text),
+        "user_agent_column": (user_agent_column, text),
+        "time_column": (time_column, times),
+    }
+    for argument, (name, kinds) in found.items():
+        if name is None:
+            continue
+        if name not in df.columns:
+            names = ", ".join(df.columns)
+            raise ValueError(
+                f"the data has no column '{name}'; its columns are {names}; set {argument}="
+            )
+        kind = df.schema[name].dataType
+        if not isinstance(kind, kinds):
+            wanted = "timestamp" if argument == "time_column" else "string"
+            raise TypeError(
+                f"column '{name}' has the type {kind.simpleString()}; cast it to {wanted}"
+            )
+    return {argument: name for argument, (name, _) in found.items()}
+
+
+def _classifier_options(
+    options: dict[str, Any],
+    crawlers: Sequence[str],
+    tokens: Sequence[str],
+    dialect: str,
+    memory: int,
+) -> dict[str, Any]:
+    """The arguments of the classifier of each task, after a check of them here."""
+    found = {"crawlers": crawlers, "tokens": tokens, "dialect": dialect, "memory": memory}
+    classifier = botaudit.Classifier(crawlers, tokens, dialect=dialect, memory=memory)
+    classifier.check_crawlers(options["crawler_column"], options["user_agent_column"])
+    return found
+
+
+def _answer_schema(df: DataFrame, columns: Sequence[str] | None) -> StructType:
+    """The columns of the result."""
+
+    def field(name: str, index: int | None) -> StructField:
+        if index is not None:
+            known = df.schema.fields[index]
+            return T.StructField(name, known.dataType, known.nullable, known.metadata)
+        kind = T.IntegerType() if name == "rule_line" else T.StringType()
+        return T.StructField(name, kind)
+
+    by_name = dict(output_columns(df.columns))
+    for name in columns or ():
+        if name not in by_name:
+            names = ", ".join(by_name)
+            raise ValueError(f"columns has the unknown name '{name}'; the columns are {names}")
+    wanted = list(by_name if columns is None else columns)
+    return T.StructType([field(name, by_name[name]) for name in wanted])
+
+
+def _row(df: DataFrame) -> Column:
+    """All columns as one: `mapInArrow` refuses names with dots."""
+    return F.struct(*(F.col(f"`{name}`") for name in df.columns)).alias("row")
+
+
+def _null(name: str, kind: Any) -> Column:
+
+    return F.lit(None).cast(kind).alias(name)
+
+
+def _nulls(schema: StructType, start: int, end: int) -> list[Column]:
+    return [_null(field.name, field.dataType) for field in schema.fields[start:end]]
+
+
+def _task(name: str, **options: Any) -> Callable[[Any], Any]:
+    """A function of `botaudit._tasks` for `mapInArrow`.
+
+    Spark sends local functions as code, so a worker without this package gives an error that says
+    what to do.
+    """
+    version = botaudit.__version__
+
+    def run(batches: Any) -> Any:
+        import platform
+        import sys
+
+        where = f"on worker {platform.node()}, by {sys.executable}"
+        try:
+            import botaudit as found
+            from botaudit import _tasks
+        except ImportError as error:
+            raise RuntimeError(
+                f"botaudit cannot be imported {where}: {error}; install the wheel in the Python of "
+                "the workers, or set PYSPARK_PYTHON to one that has it"
+            ) from error
+        if found.__version__ != version:
+            raise RuntimeError(
+                f"botaudit {found.__version__} is installed {where}, but the driver has {version}; "
+                "install the same wheel on both"
+            )
+        yield from getattr(_tasks, name)(batches, **options)
+
+    return run
+
+
+def _group_task(name: str) -> Callable[[Any], Any]:
+    """A function of `botaudit._tasks` for `applyInArrow`."""
+
+    def run(table: Any) -> Any:
+        from botaudit import _tasks
+
+        return getattr(_tasks, name)(table)
+
+    return run

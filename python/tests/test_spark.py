@@ -1,0 +1,455 @@
+"""Verdicts and audits by Spark are those of the command, whatever happens to its workers."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import botaudit
+import pyarrow as pa
+import pytest
+from conftest import (
+    ANSWERS,
+    REPOSITORY,
+    Snapshot,
+    answers,
+    by_command,
+    command,
+    random_snapshots,
+    random_urls,
+    robots_table,
+    write_archive,
+)  # fmt: skip
+from test_robots import response
+
+pytest.importorskip("pyspark")
+if shutil.which("java") is None:
+    pytest.skip("Spark needs Java", allow_module_level=True)
+from botaudit import spark as bs
+from pyspark.sql import DataFrame, SparkSession
+
+
+def session(master: str, **settings: object) -> SparkSession:
+    """A session with small batches, so that origins are split."""
+    builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.shuffle.partitions", "4")
+    builder = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "97")
+    builder = builder.config("spark.sql.session.timeZone", "America/Lima")
+    for name, value in settings.items():
+        builder = builder.config(name.replace("_", "."), str(value))
+    return builder.getOrCreate()
+
+
+@pytest.fixture(scope="module", params=["local[2]", "local-cluster[2,1,1024]"])
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    found = session(request.param)
+    found.sparkContext.setLogLevel("ERROR")
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Snapshots, their archive, rows of URLs, and the command's answers without and with times."""
+    directory = tmp_path_factory.mktemp("data")
+    rng = random.Random(3)
+    snapshots = random_snapshots(rng, 30, 9)
+    archive = write_archive(directory, snapshots)
+    rows = [
+        {"url": url, "at": str(int(rng.choice(snapshots).time.timestamp()) + rng.randint(0, 7200))}
+        for url in random_urls(rng, 30, 3000)
+    ]
+    flags = ["--robots", archive, "--crawler", "GPTBot", "--token", "mybot"]
+    newest = by_command(directory, rows, *flags)
+    dated = by_command(directory, rows, *flags, "--time-column", "at")
+    urls = [row["url"] for row in rows for _ in range(2)]
+    at = [int(row["at"]) for row in rows for _ in range(2)]
+    return snapshots, archive, rows, sorted_rows(urls, at, newest), sorted_rows(urls, at, dated)
+
+
+def sorted_rows(urls: list[str], at: list[int], found: list[Any]) -> list[Any]:
+    """Rows in an order of their own."""
+    rows = [(url, time, *answer) for url, time, answer in zip(urls, at, found, strict=True)]
+    return sorted(rows, key=repr)
+
+
+def collected(frame: DataFrame) -> list[Any]:
+    """The same of a data frame."""
+    rows = frame.select("url", "at", *ANSWERS).collect()
+    return sorted((tuple(row) for row in rows), key=repr)
+
+
+def url_frame(spark: SparkSession, rows: list[Any]) -> DataFrame:
+    pairs = [(row["url"], int(row["at"]), {"x": "y"}) for row in rows]
+    return spark.createDataFrame(pairs, "url string, at bigint, `more.of it` map<string,string>")
+
+
+def robots_frame(spark: SparkSession, snapshots: list[Snapshot]) -> DataFrame:
+    return spark.createDataFrame(
+        [(row.origin, row.time, row.outcome, row.max_age, row.body) for row in snapshots],
+        "origin string, fetched_at timestamp, outcome string, max_age bigint, body binary",
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"hot_rows": 20}, {"hot_rows": 7, "partitions": 3, "memory": 1 << 16}, {"hot_rows": None}],
+    ids=str,
+)
+def test_verdicts_are_those_of_the_command(
+    spark: SparkSession, data: Any, options: dict[str, Any]
+) -> None:
+    snapshots, _, rows, newest, dated = data
+    urls, robots = url_frame(spark, rows), robots_frame(spark, snapshots)
+    who: dict[str, Any] = {"crawlers": ["GPTBot"], "tokens": ["mybot"]}
+    frame = bs.classify(urls, robots, **who, **options)
+    assert frame.columns == ["url", "at", "more.of it", *ANSWERS]
+    assert collected(frame) == newest
+    assert collected(bs.classify(urls, robots, **who, time_column="at", **options)) == dated
+
+
+def test_an_archive_needs_no_shuffle(spark: SparkSession, data: Any) -> None:
+    _, archive, rows, newest, _ = data
+    urls = url_frame(spark, rows).repartition(3)
+    frame = bs.classify_archive(urls, archive, crawlers=["GPTBot"], tokens=["mybot"])
+    assert collected(frame) == newest
+    frame = bs.classify_archive(urls, archive, tokens=["a"], columns=["verdict", "url"])
+    assert frame.columns == ["verdict", "url"] and frame.count() == len(rows)
+
+
+def test_an_origin_is_judged_by_several_tasks(spark: SparkSession) -> None:
+    robots = robots_frame(
+        spark, [Snapshot("https://a.example", 1, "200", None, b"User-agent: *\nDisallow: /1")]
+    )
+    urls = spark.createDataFrame([(f"https://a.example/{n}",) for n in range(1000)], "url string")
+    frame = bs.classify(urls, robots, tokens=["a"], partitions=8, hot_rows=50)
+    sizes = [len(part) for part in frame.rdd.glom().collect() if part]
+    assert len(sizes) > 3 and sum(sizes) == 1000 and max(sizes) < 600
+    assert frame.where("verdict = 'disallowed'").count() == 111
+
+
+def warcs(directory: Path) -> list[Path]:
+    """Three files; redirects lead from one to another."""
+    to = "301 x\r\nLocation: https://{}/robots.txt"
+    files = [
+        response("https://a.example/robots.txt", 1, "200 OK\r\nCache-Control: max-age=60", "A")
+        + response("http://a.example/robots.txt", 1, to.format("a.example"))
+        + response("https://loop.example/robots.txt", 1, to.format("loop.example")),
+        response("https://b.example/robots.txt", 2, to.format("a.example"))
+        + response("https://c.example/robots.txt", 2, to.format("d.example"))
+        + response("https://nowhere.example/robots.txt", 2, to.format("missing.example"))
+        + response("https://page.example/robots.txt", 2, "302 x\r\nLocation: https://a.example/")
+        + response("https://h0.example/robots.txt", 2, to.format("h1.example"))
+        + response("https://h2.example/robots.txt", 2, to.format("h3.example"))
+        + response("https://h4.example/robots.txt", 2, to.format("h5.example")),
+        response("https://d.example/robots.txt", 3, to.format("b.example"))
+        + response("https://e.example/robots.txt", 3, "503 x")
+        + response("https://f.example/robots.txt", 3, to.format("e.example"))
+        + response("https://h1.example/robots.txt", 3, to.format("h2.example"))
+        + response("https://h3.example/robots.txt", 3, to.format("h4.example"))
+        + response("https://h5.example/robots.txt", 3, to.format("h6.example"))
+        + response("https://h6.example/robots.txt", 3, to.format("a.example")),
+    ]
+    paths = [directory / f"{number}.warc.gz" for number in range(len(files))]
+    for path, content in zip(paths, files, strict=True):
+        path.write_bytes(content)
+    return paths
+
+
+def test_redirects_lead_from_one_warc_file_to_another(spark: SparkSession, tmp_path: Path) -> None:
+    paths = warcs(tmp_path)
+    archive = tmp_path / "robots.db"
+    command("robots", "import", "-q", "-a", archive, *paths)
+    frame = bs.robots_from_warcs(spark, [paths[0], *map(str, paths[1:])])
+    rows = frame.collect()
+    found = {row["origin"]: (row["outcome"], row["max_age"]) for row in rows}
+    assert len(found) == len(rows)
+    urls = [f"{origin}/{path}" for origin in found for path in ("x", "robots.txt")]
+    for_command = by_command(
+        tmp_path, [{"url": url} for url in urls], "--robots", archive, "--token", "a"
+    )
+    table = spark.createDataFrame([(url, 0) for url in urls], "url string, at bigint")
+    judged = collected(bs.classify(table, frame, tokens=["a"]))
+    assert judged == sorted_rows(urls, [0] * len(urls), for_command)
+    assert found["https://c.example"] == ("200", 60)
+    assert found["https://f.example"] == ("503", None)
+    assert found["https://loop.example"] == ("301", None)
+    assert found["https://h0.example"] == ("301", None)
+    assert found["https://nowhere.example"] == found["https://page.example"] == ("unfollowed", None)
+    schema = "struct<origin:string,fetched_at:timestamp,outcome:string,max_age:bigint,body:binary>"
+    assert frame.schema.simpleString() == schema
+    with pytest.raises(Exception, match=r"nowhere\.warc"):
+        bs.robots_from_warcs(spark, [tmp_path / "nowhere.warc"]).count()
+
+
+def log_lines() -> list[bytes]:
+    """The lines of the sample logs."""
+    lines = []
+    for path in sorted((REPOSITORY / "sample-data/logs").iterdir()):
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        lines += content.splitlines(keepends=True)
+    return lines
+
+
+def write_logs(directory: Path, rng: random.Random, parts: int) -> list[str]:
+    """The lines in random order in files, some of them compressed."""
+    lines = log_lines()
+    rng.shuffle(lines)
+    ends = [*sorted(rng.sample(range(len(lines)), parts - 1)), len(lines)]
+    (directory / "logs").mkdir()
+    names, start = [], 0
+    for number, end in enumerate(ends):
+        content = b"".join(lines[start:end])
+        name = f"logs/{number:02}.log" + (".gz" if number % 2 else "")
+        (directory / name).write_bytes(gzip.compress(content) if number % 2 else content)
+        names.append(name)
+        start = end
+    return names
+
+
+def same_report(left: Path, right: Path) -> None:
+    names = sorted(path.name for path in left.iterdir())
+    assert names == sorted(path.name for path in right.iterdir())
+    for name in names:
+        one, two = (side / name for side in (left, right))
+        if name == "run.json":
+            runs = [json.loads(path.read_text()) for path in (one, two)]
+            for run in runs:
+                run.pop("made_at_utc")
+            assert runs[0] == runs[1]
+        else:
+            assert one.read_bytes() == two.read_bytes(), name
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with robots.txt files of the sample, in which relative names work."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/robots").symlink_to(REPOSITORY / "sample-data/robots")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_audit_is_that_of_the_command(spark: SparkSession, workplace: Path, seed: int) -> None:
+    if "cluster" in spark.sparkContext.master and seed % 4:
+        pytest.skip("a few splits are enough here")
+    rng = random.Random(seed)
+    names = write_logs(workplace, rng, rng.choice([1, 2, 3, 5, 16]))
+    args = rng.choice([[], ["--ip", "mask"], ["--strip-query", "--include-unbound"]])
+    flags = ["--min-parse-rate", "0", *args]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs")
+    rng.shuffle(names)
+    bs._FAN_IN = rng.choice([2, 3, 32])
+    assert bs.audit(spark, names, robots="data/robots", output="report", args=flags) == {}
+    same_report(workplace / "whole", workplace / "report")
+
+
+def test_a_log_that_cannot_be_read_is_named(spark: SparkSession, workplace: Path) -> None:
+    names = [*write_logs(workplace, random.Random(1), 3), "logs/gone.log"]
+    with pytest.raises(RuntimeError, match=r"1 of 4 logs.*nothing was written.*gone\.log.*report"):
+        bs.audit(spark, names, robots="data/robots", output="report")
+    assert not (workplace / "report").exists()
+    failed = bs.audit(spark, names, robots="data/robots", output="report", on_error="report")
+    assert list(failed) == ["logs/gone.log"] and "No such file" in failed["logs/gone.log"]
+    run = json.loads((workplace / "report/run.json").read_text())
+    assert not run["complete"]
+    (damaged,) = [made for made in run["inputs"] if made["damage"]]
+    assert damaged["name"] == "logs/gone.log" and "No such file" in damaged["damage"]
+    with pytest.raises(RuntimeError, match="1 of 1 logs"):
+        bs.audit(spark, names[-1:], robots="data/robots", output="x", on_error="report")
+    with pytest.raises(RuntimeError, match="--nonsense"):
+        bs.audit(spark, names[:1], robots="data/robots", output="x", args=["--nonsense"])
+    assert not (workplace / "x").exists()
+
+
+def test_damage_to_a_log_is_in_the_report(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 2)
+    cut = (workplace / names[1]).read_bytes()[:-2000]
+    (workplace / names[1]).write_bytes(cut)
+    flags = ["--min-parse-rate", "0"]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs", exit_code=3)
+    bs.audit(spark, names, robots="data/robots", output="report", args=flags)
+    same_report(workplace / "whole", workplace / "report")
+
+
+def test_uris_are_read_by_pyarrow(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 2)
+    uris = [(workplace / name).as_uri() for name in names]
+    bs.audit(spark, uris, robots=workplace / "data/robots", output="report")
+    run = json.loads((workplace / "report/run.json").read_text())
+    assert [made["name"] for made in run["inputs"]] == uris
+    assert run["options"]["robots"] == "robots"
+
+
+def message(frame: DataFrame) -> str:
+    with pytest.raises(Exception) as found:
+        frame.count() if "verdict" not in frame.columns else frame.collect()
+    return str(found.value)
+
+
+def test_bad_rows_of_robots_are_refused(spark: SparkSession) -> None:
+    urls = spark.createDataFrame([("https://a.example/",)], "url string")
+    good = Snapshot("https://a.example", 1, "200", None, b"")
+    for rows, parts in [
+        ([good, good._replace(origin="HTTPS://a.example:443")], ["both are for", "keep one"]),
+        ([good._replace(body=None)], ["body is null, but outcome 200 has one"]),
+        ([good._replace(outcome="fine")], ["outcome 'fine' is not valid"]),
+        ([good._replace(origin="a.example")], ["origin 'a.example' is not valid"]),
+    ]:  # fmt: skip
+        said = message(bs.classify(urls, robots_frame(spark, rows), tokens=["a"]))
+        assert all(part in said for part in parts), said
+
+
+def test_bad_columns_are_refused_at_once(spark: SparkSession, tmp_path: Path) -> None:
+    urls = spark.createDataFrame([("https://a.example/", 1, 1.5)], "link string, n int, f double")
+    robots = robots_frame(spark, [])
+
+    def check(kind: type[Exception], match: str, **options: Any) -> None:
+        robots_of = options.pop("robots", robots)
+        options.setdefault("tokens", ["a"])
+        with pytest.raises(kind, match=match):
+            bs.classify(urls, robots_of, **options)
+
+    check(ValueError, "no column 'url'; its columns are link, n, f; set url=")
+    check(TypeError, "column 'n' has the type int; cast it to string", url="n")
+    check(TypeError, "column 'f' has the type double; cast", url="link", time_column="f")
+    check(ValueError, "unknown name 'x'", url="link", columns=["x"])
+    check(ValueError, "unknown crawler 'x'", url="link", crawlers=["x"])
+    check(ValueError, "no crawler is given", url="link", tokens=[])
+    check(ValueError, "crawlers of its own", url="link", crawler_column="link")
+    check(ValueError, "hot_rows is 0", url="link", hot_rows=0)
+    check(ValueError, "robots has no column 'body'", url="link", robots=robots.drop("body"))
+    number = robots.selectExpr("origin", "1 fetched_at", "outcome", "body")
+    check(
+        TypeError, "'fetched_at' has the type int; cast it to timestamp", url="link", robots=number
+    )
+    text = robots.selectExpr("origin", "fetched_at", "outcome", "body", "'x' max_age")
+    check(TypeError, "'max_age' has the type string", url="link", robots=text)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        bs.classify_archive(urls, tmp_path / "nowhere", url="link", tokens=["a"])
+    with pytest.raises(ValueError, match="paths is empty"):
+        bs.robots_from_warcs(spark, [])
+    with pytest.raises(ValueError, match="'a' twice"):
+        bs.audit(spark, ["a", "a"], robots="x", output="y")
+    with pytest.raises(ValueError, match="on_error is 'x'"):
+        bs.audit(spark, ["a"], robots="x", output="y", on_error="x")
+    with pytest.raises(TypeError, match="paths is one path"):
+        bs.audit(spark, "a", robots="x", output="y")
+
+
+def executors() -> list[int]:
+    """The processes of executors that descend from this one."""
+    parents, found = {}, []
+    for entry in Path("/proc").iterdir():
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            parents[int(entry.name)] = int(fields[1])
+            if b"CoarseGrainedExecutorBackend" in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except (OSError, ValueError, IndexError):
+            continue
+
+    def is_ours(process: int) -> bool:
+        while process > 1 and process != os.getpid():
+            process = parents.get(process, 0)
+        return process == os.getpid()
+
+    return [process for process in found if is_ours(process)]
+
+
+def stop_one_executor(killed: list[int]) -> None:
+    """Kill an executor once it works."""
+    for _ in range(200):
+        time.sleep(0.1)
+        working = executors()
+        if len(working) == 2:
+            time.sleep(1.5)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(working[0], signal.SIGKILL)
+                killed.append(working[0])
+            return
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="executors are found in /proc")
+def test_a_killed_executor_changes_nothing(data: Any, workplace: Path) -> None:
+    snapshots, _, rows, _, dated = data
+    spark = session("local-cluster[2,1,1024]")
+    if not spark.sparkContext.master.startswith("local-cluster"):
+        spark.stop()
+        spark = session("local-cluster[2,1,1024]")
+    try:
+        spark.sparkContext.setLogLevel("OFF")
+        names = write_logs(workplace, random.Random(2), 16)
+        flags = ["--min-parse-rate", "0"]
+        command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs")
+        killed: list[int] = []
+        thread = threading.Thread(target=stop_one_executor, args=[killed])
+        thread.start()
+        bs.audit(spark, names, robots="data/robots", output="report", args=flags)
+        thread.join()
+        same_report(workplace / "whole", workplace / "report")
+        thread = threading.Thread(target=stop_one_executor, args=[killed])
+        thread.start()
+        # Enough work to be in the middle of it.
+        urls = url_frame(spark, rows * 20)
+        frame = bs.classify(
+            urls, robots_frame(spark, snapshots), crawlers=["GPTBot"], tokens=["mybot"],
+            time_column="at", hot_rows=500, partitions=40,
+        )  # fmt: skip
+        found = collected(frame)
+        thread.join()
+        assert len(killed) == 2
+        assert found == sorted(dated * 20, key=repr)
+    finally:
+        spark.stop()
+
+
+def test_a_worker_without_the_wheel_says_what_to_do(tmp_path: Path) -> None:
+    # A Python that finds another module of this name first.
+    (tmp_path / "botaudit.py").write_text("raise ImportError('No module named botaudit')\n")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    script = """
+from pyspark.sql import SparkSession
+from botaudit import spark as bs
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+urls = spark.createDataFrame([("https://a.example/",)], "url string")
+bs.classify_archive(urls, "ROBOTS", tokens=["a"]).collect()
+"""
+    (tmp_path / "robots.txt").touch()
+    run = subprocess.run(
+        [sys.executable, "-c", script.replace("ROBOTS", str(tmp_path / "robots.txt"))],
+        check=False,
+        capture_output=True,
+        env={**os.environ, "PYSPARK_PYTHON": str(python), "PYSPARK_DRIVER_PYTHON": sys.executable},
+    )
+    said = run.stderr.decode()
+    assert run.returncode != 0
+    assert "botaudit cannot be imported on worker" in said and "install the wheel" in said
+    assert "PYSPARK_PYTHON" in said
+
+
+def test_the_module_is_about_rows_of_a_table(data: Any) -> None:
+    """The same rows without Spark."""
+    snapshots, _, rows, newest, _ = data
+    table = pa.table({"url": [row["url"] for row in rows], "at": [int(row["at"]) for row in rows]})
+    classifier = botaudit.Classifier(["GPTBot"], ["mybot"], robots=robots_table(snapshots))
+    found = classifier.classify(table)
+    urls, at = found["url"].to_pylist(), found["at"].to_pylist()
+    assert sorted_rows(urls, at, answers(found)) == newest

@@ -182,6 +182,8 @@ pages! {
     library: "docs/library.md",
     limits: "docs/limits.md",
     nightly: "docs/nightly.md",
+    python: "docs/python.md",
+    scale: "docs/scale.md",
 }
 
 #[test]

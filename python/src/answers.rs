@@ -1,9 +1,10 @@
 //! The columns of answers, built from the verdicts of whole batches.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::{Array, Int32Array, StringArray};
-use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_pyarrow::ToPyArrow;
 use botaudit::classify::{batch::JudgedBatch, crawler_source::CrawlerSource, outcome::Detail};
 use botaudit::report::escape::visible;
@@ -39,15 +40,21 @@ enum Values {
     Texts { offsets: Vec<i32>, bytes: Vec<u8> },
 }
 
-/// The value of one outcome: a line, or the position of a text.
+/// The value of one outcome: a line, or the position of a text. Small, because each row looks one up.
 #[derive(Clone, Copy)]
 struct OutcomeValue {
-    start: usize,
-    end: usize,
-    is_valid: bool,
+    /// [`NO_VALUE`] if it is null.
+    start: u32,
+    len: u32,
 }
 
-const NULL: OutcomeValue = OutcomeValue { start: 0, end: 0, is_valid: false };
+const NO_VALUE: u32 = u32::MAX;
+
+const NULL: OutcomeValue = OutcomeValue { start: NO_VALUE, len: 0 };
+
+/// Texts are copied in pieces of this size, which need no call; what is copied too much is
+/// overwritten by the next text.
+const PIECE: usize = 16;
 
 impl Answers {
     /// Empty columns with these names, for about `rows` rows.
@@ -84,8 +91,21 @@ impl Answers {
         crawlers: &CrawlerSource<'_>,
         is_null: Option<&[bool]>,
     ) {
+        // The value after those of all outcomes is null.
+        let null = u32::try_from(batch.outcomes.iter().len()).expect("a batch is far below 4 GiB");
+        let answers: Cow<'_, [u32]> = match is_null {
+            None => Cow::Borrowed(&batch.answers),
+            Some(is_null) => {
+                let rows = batch.answers.chunks(batch.per_row).zip(is_null);
+                let of_row = |(answers, &is_null): (&[u32], &bool)| match is_null {
+                    true => vec![null; answers.len()],
+                    false => answers.to_vec(),
+                };
+                Cow::Owned(rows.flat_map(of_row).collect())
+            }
+        };
         for column in &mut self.columns {
-            column.append(batch, crawlers, is_null);
+            column.append(batch, crawlers, &answers);
         }
     }
 
@@ -97,12 +117,7 @@ impl Answers {
 }
 
 impl AnswerColumn {
-    fn append(
-        &mut self,
-        batch: &JudgedBatch,
-        crawlers: &CrawlerSource<'_>,
-        is_null: Option<&[bool]>,
-    ) {
+    fn append(&mut self, batch: &JudgedBatch, crawlers: &CrawlerSource<'_>, answers: &[u32]) {
         let mut texts = Vec::new();
         let outcomes = &batch.outcomes;
         let value = |outcome| {
@@ -110,7 +125,7 @@ impl AnswerColumn {
                 (None, _) => NULL,
                 (Some(line), Values::Lines(_)) => {
                     let line = std::str::from_utf8(line).ok().and_then(|line| line.parse().ok());
-                    OutcomeValue { start: line.unwrap_or(0), end: 0, is_valid: true }
+                    OutcomeValue { start: line.unwrap_or(0), len: 0 }
                 }
                 (Some(text), Values::Texts { .. }) => {
                     let start = texts.len();
@@ -119,37 +134,19 @@ impl AnswerColumn {
                         "pattern" | "group" => texts.extend_from_slice(visible(text).as_bytes()),
                         _ => texts.extend_from_slice(text),
                     }
-                    OutcomeValue { start, end: texts.len(), is_valid: true }
+                    OutcomeValue { start: start as u32, len: (texts.len() - start) as u32 }
                 }
             })
         };
-        let values: Vec<OutcomeValue> = outcomes.iter().map(value).collect();
-        match is_null {
-            None if values.iter().all(|value| value.is_valid) => {
-                self.valid.append_n_non_nulls(batch.answers.len());
-                self.push_all(batch.answers.iter().map(|&answer| values[answer as usize]), &texts);
-            }
-            _ => {
-                let is_null = |row: usize| is_null.is_some_and(|is_null| is_null[row]);
-                let value = |(index, &answer): (usize, &u32)| match is_null(index / batch.per_row) {
-                    true => NULL,
-                    false => values[answer as usize],
-                };
-                let answers = || batch.answers.iter().enumerate().map(value);
-                answers().for_each(|value| self.valid.append(value.is_valid));
-                self.push_all(answers(), &texts);
-            }
-        }
-    }
-
-    fn push_all(&mut self, answers: impl Iterator<Item = OutcomeValue>, texts: &[u8]) {
+        let values: Vec<OutcomeValue> = outcomes.iter().map(value).chain([NULL]).collect();
+        texts.resize(texts.len() + PIECE, 0);
+        let is_valid = |row: usize| values[answers[row] as usize].start != NO_VALUE;
+        let valid = BooleanBuffer::collect_bool(answers.len(), is_valid);
+        self.valid.append_buffer(&NullBuffer::new(valid));
+        let values = answers.iter().map(|&answer| values[answer as usize]);
         match &mut self.values {
-            Values::Lines(lines) => lines.extend(answers.map(|value| value.start as i32)),
-            Values::Texts { offsets, bytes } => answers.for_each(|value| {
-                bytes.extend_from_slice(&texts[value.start..value.end]);
-                offsets
-                    .push(i32::try_from(bytes.len()).expect("a call has a limited number of rows"));
-            }),
+            Values::Lines(lines) => lines.extend(values.map(|value| value.start as i32)),
+            Values::Texts { offsets, bytes } => push_texts(values, &texts, offsets, bytes),
         }
     }
 
@@ -163,4 +160,27 @@ impl AnswerColumn {
             }
         }
     }
+}
+
+/// Appends the text of each value to `bytes`, and its end to `offsets`.
+fn push_texts(
+    values: impl Iterator<Item = OutcomeValue> + Clone,
+    texts: &[u8],
+    offsets: &mut Vec<i32>,
+    bytes: &mut Vec<u8>,
+) {
+    let total: usize = values.clone().map(|value| value.len as usize).sum();
+    let mut end = bytes.len();
+    i32::try_from(end + total).expect("a call has a limited number of rows");
+    bytes.resize(end + total + PIECE, 0);
+    for OutcomeValue { start, len } in values {
+        let (mut from, mut to) = (start as usize, end);
+        end += len as usize;
+        while to < end {
+            bytes[to..to + PIECE].copy_from_slice(&texts[from..from + PIECE]);
+            (from, to) = (from + PIECE, to + PIECE);
+        }
+        offsets.push(end as i32);
+    }
+    bytes.truncate(end);
 }

@@ -54,7 +54,7 @@ const NULL: OutcomeValue = OutcomeValue { start: NO_VALUE, len: 0 };
 
 /// Texts are copied in pieces of this size, which need no call; what is copied too much is
 /// overwritten by the next text.
-const PIECE: usize = 16;
+const PIECE: usize = 32;
 
 impl Answers {
     /// Empty columns with these names, for about `rows` rows.
@@ -66,7 +66,7 @@ impl Answers {
                 _ => {
                     let mut offsets = Vec::with_capacity(rows + 1);
                     offsets.push(0);
-                    Values::Texts { offsets, bytes: Vec::with_capacity(rows * 16) }
+                    Values::Texts { offsets, bytes: Vec::new() }
                 }
             };
             AnswerColumn { name, values, valid: NullBufferBuilder::new(rows) }
@@ -105,7 +105,7 @@ impl Answers {
             }
         };
         for column in &mut self.columns {
-            column.append(batch, crawlers, &answers);
+            column.append(batch, crawlers, &answers, is_null.is_some());
         }
     }
 
@@ -117,7 +117,14 @@ impl Answers {
 }
 
 impl AnswerColumn {
-    fn append(&mut self, batch: &JudgedBatch, crawlers: &CrawlerSource<'_>, answers: &[u32]) {
+    /// `answers` are indexes of the outcomes of `batch`; if it `has_nulls`, also the one after them.
+    fn append(
+        &mut self,
+        batch: &JudgedBatch,
+        crawlers: &CrawlerSource<'_>,
+        answers: &[u32],
+        has_nulls: bool,
+    ) {
         let mut texts = Vec::new();
         let outcomes = &batch.outcomes;
         let value = |outcome| {
@@ -140,9 +147,14 @@ impl AnswerColumn {
         };
         let values: Vec<OutcomeValue> = outcomes.iter().map(value).chain([NULL]).collect();
         texts.resize(texts.len() + PIECE, 0);
-        let is_valid = |row: usize| values[answers[row] as usize].start != NO_VALUE;
-        let valid = BooleanBuffer::collect_bool(answers.len(), is_valid);
-        self.valid.append_buffer(&NullBuffer::new(valid));
+        let is_valid = |value: OutcomeValue| value.start != NO_VALUE;
+        if !has_nulls && values[..outcomes.iter().len()].iter().all(|&value| is_valid(value)) {
+            self.valid.append_n_non_nulls(answers.len());
+        } else {
+            let is_valid = |row: usize| is_valid(values[answers[row] as usize]);
+            let valid = BooleanBuffer::collect_bool(answers.len(), is_valid);
+            self.valid.append_buffer(&NullBuffer::new(valid));
+        }
         let values = answers.iter().map(|&answer| values[answer as usize]);
         match &mut self.values {
             Values::Lines(lines) => lines.extend(values.map(|value| value.start as i32)),
@@ -172,15 +184,19 @@ fn push_texts(
     let total: usize = values.clone().map(|value| value.len as usize).sum();
     let mut end = bytes.len();
     i32::try_from(end + total).expect("a call has a limited number of rows");
-    bytes.resize(end + total + PIECE, 0);
-    for OutcomeValue { start, len } in values {
+    match end {
+        // Fresh pages need not be cleared.
+        0 => *bytes = vec![0; total + PIECE],
+        _ => bytes.resize(end + total + PIECE, 0),
+    }
+    offsets.extend(values.map(|OutcomeValue { start, len }| {
         let (mut from, mut to) = (start as usize, end);
         end += len as usize;
         while to < end {
             bytes[to..to + PIECE].copy_from_slice(&texts[from..from + PIECE]);
             (from, to) = (from + PIECE, to + PIECE);
         }
-        offsets.push(end as i32);
-    }
+        end as i32
+    }));
     bytes.truncate(end);
 }

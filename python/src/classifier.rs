@@ -23,8 +23,13 @@ use crate::cells::Cells;
 use crate::failure::exception;
 use crate::robots_table;
 
-/// The largest batch in bytes, as that of the command.
-const BATCH_BYTES_MAX: usize = 8 << 20;
+/// The largest batch in bytes. With more rows, an origin occurs more often in a batch, and is looked
+/// up less often.
+const BATCH_BYTES_MAX: usize = 32 << 20;
+
+/// The parts of the memory of which one is for the URLs of a batch; what is known of its rows takes
+/// about as much again.
+const BATCH_PARTS: usize = 12;
 
 /// The most bytes of a name of a crawler, a user agent or a time that are read.
 const CELL_BYTES_MAX: usize = 1 << 20;
@@ -163,7 +168,7 @@ impl Classifier {
         let detail = answers.detail();
         let context =
             BatchContext { judge: &judge, crawlers: &crawlers, default_scheme: None, detail };
-        let batch_bytes = (self.memory_bytes / 64).clamp(16 << 10, BATCH_BYTES_MAX);
+        let batch_bytes = (self.memory_bytes / BATCH_PARTS).clamp(16 << 10, BATCH_BYTES_MAX);
         let mut start = 0;
         while start < columns.url.len() {
             let (rows, end) = columns.rows(start, batch_bytes);
@@ -193,7 +198,12 @@ impl Columns {
 
     /// The rows from `start` on, of about `bytes_max` bytes, and the row after the last one.
     fn rows(&self, start: usize, bytes_max: usize) -> (InputRows, usize) {
-        let (mut rows, mut bytes, mut row) = (InputRows::default(), 0, start);
+        let rows_left = self.url.len() - start;
+        let cells = 1 + usize::from(self.crawler.is_some()) + usize::from(self.time.is_some());
+        let (mut bytes, mut row) = (0, start);
+        // A URL of a list has 80 bytes or so; others make it grow.
+        let capacity = bytes_max.min(rows_left * 80);
+        let mut rows = InputRows::with_capacity(rows_left, cells, capacity);
         while row < self.url.len() && bytes < bytes_max {
             let mut push = |cell: &[u8], bytes_max: usize| {
                 let cell = &cell[..cell.len().min(bytes_max)];

@@ -40,6 +40,15 @@ impl InputRows {
         }
     }
 
+    /// No rows, with room for `rows` rows of `cells` cells each and `bytes` bytes.
+    pub fn with_capacity(rows: usize, cells: usize, bytes: usize) -> InputRows {
+        InputRows {
+            text: Vec::with_capacity(bytes),
+            cells: Vec::with_capacity(rows * cells),
+            ends: Vec::with_capacity(rows),
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ends.len()

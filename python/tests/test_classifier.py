@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -265,7 +266,7 @@ except KeyboardInterrupt:
 
 
 def refused(kind: type[Exception], *parts: str) -> pytest.RaisesExc[Exception]:
-    return pytest.raises(kind, match="(?s)" + ".*".join(map(__import__("re").escape, parts)))
+    return pytest.raises(kind, match="(?s)" + ".*".join(map(re.escape, parts)))
 
 
 def test_bad_columns_are_refused(classifier: botaudit.Classifier) -> None:

@@ -3,11 +3,13 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, Int64Array, LargeBinaryArray, make_array,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, GenericBinaryArray, Int64Array,
+    LargeBinaryArray, OffsetSizeTrait, make_array,
 };
 use arrow_data::ArrayData;
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::DataType;
+use botaudit::classify::rows::InputRows;
 use bytes::Bytes;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -84,6 +86,16 @@ impl Cells {
         }
     }
 
+    /// The rows from `start` on, copied at once, and the row after the last one: as many as have
+    /// `bytes_max` bytes together. `None` if they are not in one buffer, or the first one is longer.
+    pub fn rows(&self, start: usize, bytes_max: usize) -> Option<(InputRows, usize)> {
+        match self {
+            Cells::Binary(array) => rows(array, start, bytes_max),
+            Cells::LargeBinary(array) => rows(array, start, bytes_max),
+            Cells::BinaryView(_) | Cells::Int64(_) => None,
+        }
+    }
+
     /// The bytes of each cell, without a copy where the array has them in one buffer.
     pub fn shared_bytes(&self) -> Box<dyn Fn(usize) -> Bytes + '_> {
         let all = match self {
@@ -103,4 +115,18 @@ impl Cells {
             _ => Bytes::copy_from_slice(self.text(row).unwrap_or_default()),
         })
     }
+}
+
+fn rows<O: OffsetSizeTrait>(
+    array: &GenericBinaryArray<O>,
+    start: usize,
+    bytes_max: usize,
+) -> Option<(InputRows, usize)> {
+    let offsets = &array.value_offsets()[start..];
+    let bytes_of = |end: &O| end.as_usize() - offsets[0].as_usize();
+    let count = offsets.partition_point(|end| bytes_of(end) <= bytes_max) - 1;
+    let bytes = offsets[0].as_usize()..offsets[count].as_usize();
+    let ends = offsets[1..=count].iter().map(|end| bytes_of(end) as u32);
+    let text = array.value_data()[bytes].to_vec();
+    (count > 0).then(|| (InputRows::of_cells(text, ends), start + count))
 }

@@ -198,6 +198,12 @@ impl Columns {
 
     /// The rows from `start` on, of about `bytes_max` bytes, and the row after the last one.
     fn rows(&self, start: usize, bytes_max: usize) -> (InputRows, usize) {
+        if self.crawler.is_none()
+            && self.time.is_none()
+            && let Some(copied) = self.url.rows(start, bytes_max)
+        {
+            return copied;
+        }
         let rows_left = self.url.len() - start;
         let cells = 1 + usize::from(self.crawler.is_some()) + usize::from(self.time.is_some());
         let (mut bytes, mut row) = (0, start);

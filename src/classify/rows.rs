@@ -49,6 +49,15 @@ impl InputRows {
         }
     }
 
+    /// Rows of one cell each, one after the other in `text`; `ends` are the ends of the cells.
+    pub fn of_cells(text: Vec<u8>, ends: impl Iterator<Item = u32>) -> InputRows {
+        let mut start = 0;
+        let cells: Vec<Range<u32>> =
+            ends.map(|end| std::mem::replace(&mut start, end)..end).collect();
+        let ends = (1..=to_u32(cells.len())).collect();
+        InputRows { text, cells, ends }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -228,6 +237,19 @@ mod tests {
             }
         }
         assert!(!is_simple(b"a\rb") && !is_simple(b"\"") && is_simple(b"a\r\nb\r"));
+    }
+
+    #[test]
+    fn rows_of_cells() {
+        let rows = InputRows::of_cells(b"ab c".to_vec(), [2, 2, 4].into_iter());
+        let expected: [&[&[u8]]; 3] = [&[b"ab"], &[b""], &[b" c"]];
+        assert_eq!(cells(&rows), expected);
+        let mut pushed = InputRows::with_capacity(1, 2, 0);
+        pushed.push_cell(b"a");
+        pushed.push_cell(b"b");
+        pushed.end_row();
+        let expected: [&[&[u8]]; 1] = [&[b"a", b"b"]];
+        assert_eq!(cells(&pushed), expected);
     }
 
     #[test]

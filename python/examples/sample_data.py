@@ -1,6 +1,6 @@
 """Classify the requests of the sample data by Spark, and audit its logs.
 
-Usage: python python/example.py [REPORT], in the root directory of the project
+Usage: python python/examples/sample_data.py [REPORT], in the root directory of the project
 """
 
 from __future__ import annotations

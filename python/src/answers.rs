@@ -8,21 +8,13 @@ use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder, OffsetBuffer, S
 use arrow_pyarrow::ToPyArrow;
 use botaudit::classify::{batch::JudgedBatch, crawler_source::CrawlerSource, outcome::Detail};
 use botaudit::report::escape::visible;
-use botaudit::report::verdicts::with_cell;
+use botaudit::report::verdicts::{COLUMNS, with_cell};
 use pyo3::prelude::*;
 
-/// The columns of answers, in their order.
-pub const COLUMNS: [&str; 9] = [
-    "origin",
-    "crawler",
-    "verdict",
-    "reason",
-    "rule_line",
-    "directive",
-    "pattern",
-    "group",
-    "snapshot",
-];
+/// The columns of answers, in their order: those of the command without the URL.
+pub fn columns() -> &'static [&'static str] {
+    &COLUMNS[1..]
+}
 
 /// Some of the columns.
 pub struct Answers {
@@ -59,7 +51,8 @@ const PIECE: usize = 32;
 impl Answers {
     /// Empty columns with these names, for about `rows` rows.
     pub fn new(names: &[String], rows: usize) -> Answers {
-        let names = COLUMNS.into_iter().filter(|name| names.iter().any(|wanted| wanted == name));
+        let is_wanted = |name: &&str| names.iter().any(|wanted| wanted == name);
+        let names = columns().iter().copied().filter(is_wanted);
         let columns = names.map(|name| {
             let values = match name {
                 "rule_line" => Values::Lines(Vec::with_capacity(rows)),

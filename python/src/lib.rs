@@ -117,7 +117,7 @@ fn tally_of_unread<'py>(
 #[pymodule]
 fn _botaudit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("COLUMNS", answers::COLUMNS.to_vec())?;
+    module.add("COLUMNS", answers::columns())?;
     module.add("HOPS_MAX", HOPS_MAX)?;
     module.add_class::<Classifier>()?;
     module.add_class::<Matcher>()?;

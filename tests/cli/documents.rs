@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 
 use botaudit::report::columns::column::{CsvColumn, TableSchema};
 use botaudit::report::columns::tables::TABLES;
@@ -306,4 +307,41 @@ fn systemd_accepts_the_units() {
         }
         Err(_) => eprintln!("skipped: there is no systemd-analyze"),
     }
+}
+
+/// The last step of `action.yml`, as a runner of GitHub Actions runs it.
+#[test]
+fn the_action_lints_and_gives_its_outputs() {
+    if std::process::Command::new("jq").arg("--version").output().is_err() {
+        return eprintln!("skipped: there is no jq");
+    }
+    let action = read("action.yml");
+    let (_, step) = action.split_once("    - name: Lint\n").unwrap();
+    let (_, script) = step.split_once("run: |\n").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("good.txt"), "User-agent: *\nDisallow: /x\n").unwrap();
+    fs::write(dir.path().join("bad.txt"), "User-agent: *\nDisalow: /x\n").unwrap();
+    let programs = Path::new(env!("CARGO_BIN_EXE_botaudit")).parent().unwrap().to_owned();
+    let path = std::env::var("PATH").unwrap();
+    let run = |files: &str, strict: &str| {
+        let output = dir.path().join("output");
+        fs::write(&output, "").unwrap();
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", script]).current_dir(dir.path());
+        command.env("PATH", format!("{}:{path}", programs.display()));
+        command.env("RUNNER_TEMP", dir.path()).env("GITHUB_OUTPUT", &output);
+        let ran = command.env("FILES", files).env("STRICT", strict).output().unwrap();
+        (
+            ran.status.code(),
+            String::from_utf8(ran.stdout).unwrap(),
+            fs::read_to_string(output).unwrap(),
+        )
+    };
+    let (code, said, outputs) = run("good.txt bad.txt", "false");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with("::warning file=bad.txt,line=2,"), "{said}");
+    let report = dir.path().join("botaudit-lint.json");
+    assert_eq!(outputs, format!("errors=0\nwarnings=1\nreport={}\n", report.display()));
+    assert_eq!(run("bad.txt", "true").0, Some(1));
+    assert_eq!(run("missing.txt", "false").0, Some(2));
 }

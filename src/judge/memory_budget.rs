@@ -70,10 +70,16 @@ fn text_bytes(text: &ParsedRobotsTxt) -> usize {
         });
         size_of_val(group) + tokens.sum::<usize>() + rules.sum::<usize>()
     });
-    let sitemaps = text.sitemaps.iter().map(|map| size_of_val(map) + allocated(&map.url));
+    let usage =
+        text.usage.iter().map(|usage| size_of_val(usage) + 2 * size_of_val(&*usage.preferences));
+    let sitemaps = text
+        .sitemaps
+        .iter()
+        .chain(&text.licenses)
+        .map(|map| size_of_val(map) + allocated(&map.url));
     let delays = text.crawl_delays.iter();
     let delays = delays.map(|delay| size_of_val(delay) + allocated(&delay.written));
-    allocated(&text.body) + groups.chain(sitemaps).chain(delays).sum::<usize>()
+    allocated(&text.body) + groups.chain(sitemaps).chain(delays).chain(usage).sum::<usize>()
 }
 
 /// The size of an allocation, with the overhead of the allocator.

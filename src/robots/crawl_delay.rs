@@ -15,6 +15,8 @@
 //! only bingbot has a delay, although Google's parser sees one group for both. If one list has
 //! several delays, the shortest counts.
 
+use std::ops::Range;
+
 use crate::robots::model::{CrawlDelay, ParsedRobotsTxt};
 
 /// The longest delay; longer ones are cut to it. It is over 30,000 years.
@@ -41,16 +43,16 @@ pub fn milliseconds(value: &[u8]) -> Option<u64> {
     Some(seconds * 1000 + thousandths)
 }
 
-/// Finds the list of User-agent lines of each delay, line by line.
+/// Finds the list of User-agent lines above a field that closes it, line by line.
 #[derive(Debug, Default)]
-pub(super) struct Lists {
+pub(super) struct UserAgentList {
     /// The index of the first product token of the current list in its group.
     start: usize,
-    /// Whether the current list has a delay: the next User-agent line begins another.
+    /// Whether the current list is closed: the next User-agent line begins another.
     is_closed: bool,
 }
 
-impl Lists {
+impl UserAgentList {
     /// Handles a User-agent line, the last one in `robots`.
     pub(super) fn user_agent(&mut self, robots: &ParsedRobotsTxt) {
         let tokens = robots.groups.last().map_or(0, |group| group.product_tokens.len());
@@ -60,17 +62,19 @@ impl Lists {
         self.is_closed = false;
     }
 
+    /// Closes the list: its group, and its product tokens there. `None` outside of groups.
+    pub(super) fn close(&mut self, robots: &ParsedRobotsTxt) -> Option<(usize, Range<usize>)> {
+        let tokens = robots.groups.last()?.product_tokens.len();
+        self.is_closed = true;
+        Some((robots.groups.len() - 1, self.start..tokens))
+    }
+
     /// Handles a Crawl-delay line. Outside of groups it has no effect.
     pub(super) fn crawl_delay(&mut self, robots: &mut ParsedRobotsTxt, written: &[u8], line: u32) {
-        let Some(group) = robots.groups.last() else { return };
-        let delay = CrawlDelay {
-            written: written.into(),
-            line,
-            milliseconds: milliseconds(written),
-            group: robots.groups.len() - 1,
-            product_tokens: self.start..group.product_tokens.len(),
-        };
-        self.is_closed = true;
+        let Some((group, product_tokens)) = self.close(robots) else { return };
+        let milliseconds = milliseconds(written);
+        let delay =
+            CrawlDelay { written: written.into(), line, milliseconds, group, product_tokens };
         match robots.crawl_delays.last_mut() {
             Some(last)
                 if (last.group, &last.product_tokens) == (delay.group, &delay.product_tokens) =>

@@ -30,7 +30,8 @@ named_enum! {
 /// What was read instead of a robots.txt. A file of comments alone is a robots.txt, and so is one
 /// whose rules bind nobody.
 pub fn foreign(robots: &ParsedRobotsTxt) -> Option<Foreign> {
-    if !robots.groups.is_empty() || !robots.sitemaps.is_empty() || !robots.crawl_delays.is_empty() {
+    let has_urls = !robots.sitemaps.is_empty() || !robots.licenses.is_empty();
+    if !robots.groups.is_empty() || has_urls {
         return None;
     }
     let text = &*robots.body;

@@ -8,6 +8,7 @@ use percent_encoding::percent_encode_byte;
 
 use crate::named_enum::named_enum;
 use crate::robots::field::is_space;
+use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
 
 /// The most User-agent lines of a group that are searched for the one of a crawler.
 const TOKENS_MAX: usize = 1000;
@@ -24,6 +25,10 @@ pub struct ParsedRobotsTxt {
     pub sitemaps: Vec<Sitemap>,
     /// At most one for each list of User-agent lines, in the order of the file.
     pub crawl_delays: Vec<CrawlDelay>,
+    /// Statements about the use of what is fetched, in the order of the file.
+    pub usage: Vec<UsageStatement>,
+    /// The URLs of licences (`License`, RSL 1.0), in the order of the file.
+    pub licenses: Vec<Sitemap>,
     /// How many lines the text has; the last may be empty.
     pub lines: u32,
 }
@@ -172,7 +177,7 @@ named_enum! {
     }
 }
 
-/// One Sitemap line.
+/// A line with a URL: a sitemap, or a licence.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Sitemap {
     /// As written; it may not be a URL.
@@ -232,6 +237,34 @@ impl CrawlDelay {
     pub fn is_milder_than(&self, other: &CrawlDelay) -> bool {
         let key = |delay: &CrawlDelay| (delay.milliseconds.unwrap_or(u64::MAX), delay.line);
         key(self) < key(other)
+    }
+}
+
+/// A Content-Usage or Content-Signal line in a group.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UsageStatement {
+    /// Which field it is.
+    pub signal: UsageSignal,
+    /// Its path and line, as of a Disallow; the path is empty if it is about all paths.
+    pub path: Rule,
+    /// At most one for each category, by category.
+    pub preferences: Box<[(UsageCategory, UsagePreference)]>,
+    /// Its group: an index into [`ParsedRobotsTxt::groups`].
+    pub(super) group: usize,
+    /// The product tokens of that group that it applies to.
+    pub(super) product_tokens: Range<usize>,
+}
+
+impl UsageStatement {
+    /// The product tokens that it applies to.
+    pub fn product_tokens<'a>(&self, robots: &'a ParsedRobotsTxt) -> &'a [ProductToken] {
+        &robots.groups[self.group].product_tokens[self.product_tokens.clone()]
+    }
+
+    /// The preference about `category`.
+    pub fn preference(&self, category: UsageCategory) -> Option<UsagePreference> {
+        let mut preferences = self.preferences.iter();
+        preferences.find(|(known, _)| *known == category).map(|(_, preference)| *preference)
     }
 }
 

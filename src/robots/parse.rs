@@ -8,11 +8,12 @@ use std::num::NonZeroU32;
 use bytes::Bytes;
 
 use crate::robots::{
-    crawl_delay::Lists,
+    crawl_delay::UserAgentList,
     field::{self, Content, Field, FieldKind, Separator, Spelling},
     finding::{Finding, FindingKind},
     lines::{self, RobotsTxtLine},
-    model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule, Sitemap},
+    model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule, Sitemap, UsageStatement},
+    usage::{self, USAGE_LINES_MAX},
 };
 
 /// Bytes of a body that count, 500 KiB: Google's documented limit, and the
@@ -54,6 +55,13 @@ pub(super) fn listen(body: Bytes, listener: &mut Listener<'_>) {
     read(body, listener);
 }
 
+/// The lists of User-agent lines, as fields other than rules close them.
+#[derive(Default)]
+struct Lists {
+    crawl_delay: UserAgentList,
+    usage: UserAgentList,
+}
+
 fn read(body: Bytes, listener: &mut Listener<'_>) -> ParsedRobotsTxt {
     let text = body.clone();
     let mut robots = ParsedRobotsTxt { body, ..ParsedRobotsTxt::default() };
@@ -92,15 +100,17 @@ fn add(
     let directive = match field.kind {
         FieldKind::UserAgent => {
             add_product_token(robots, line.number, field.value);
-            return lists.user_agent(robots);
+            lists.crawl_delay.user_agent(robots);
+            return lists.usage.user_agent(robots);
         }
         FieldKind::Sitemap => {
             return robots.sitemaps.push(Sitemap { url: field.value.into(), line: line.number });
         }
         FieldKind::Unused if field.key.eq_ignore_ascii_case(b"crawl-delay") => {
-            return lists.crawl_delay(robots, field.value, line.number);
+            return lists.crawl_delay.crawl_delay(robots, field.value, line.number);
         }
-        FieldKind::Unused | FieldKind::Unknown => return,
+        FieldKind::Unused => return add_usage(robots, line.number, field, &mut lists.usage),
+        FieldKind::Unknown => return add_license(robots, line.number, field),
         FieldKind::Allow => Directive::Allow,
         FieldKind::Disallow => Directive::Disallow,
     };
@@ -120,6 +130,26 @@ fn add_product_token(robots: &mut ParsedRobotsTxt, line: u32, value: &[u8]) {
     }
     let token = ProductToken { written: value.into(), line, other_field: None };
     robots.groups.last_mut().expect("pushed if there was none").product_tokens.push(token);
+}
+
+fn add_usage(robots: &mut ParsedRobotsTxt, line: u32, field: &Field<'_>, list: &mut UserAgentList) {
+    let Some(signal) = usage::signal(field) else { return };
+    let Some((group, product_tokens)) = list.close(robots) else { return };
+    if robots.usage.len() < USAGE_LINES_MAX {
+        let (path, members) = usage::value(signal, field.value);
+        let preferences = usage::preferences(&members.unwrap_or_default()).into();
+        let path = Rule::new(Directive::Disallow, robots.body.slice_ref(path), line);
+        robots.usage.push(UsageStatement { signal, path, preferences, group, product_tokens });
+    }
+}
+
+fn add_license(robots: &mut ParsedRobotsTxt, line: u32, field: &Field<'_>) {
+    if usage::is_license(field)
+        && usage::is_license_url(field.value)
+        && robots.licenses.len() < USAGE_LINES_MAX
+    {
+        robots.licenses.push(Sitemap { url: field.value.into(), line });
+    }
 }
 
 /// Notes another field than a rule on `line`, after a User-agent line.
@@ -232,6 +262,60 @@ mod tests {
         ];
         let found: Vec<_> = findings.into_iter().map(|f| (f.line, f.kind)).collect();
         assert_eq!(found, expected);
+    }
+
+    /// Each statement as `line path: product tokens: preferences`.
+    #[track_caller]
+    fn check_usage(text: &str, expected: &[&str]) {
+        let robots = parse_body(text.as_bytes());
+        let described = robots.usage.iter().map(|usage| {
+            let tokens = usage.product_tokens(&robots).iter();
+            let tokens: Vec<_> =
+                tokens.map(|token| String::from_utf8_lossy(&token.written)).collect();
+            let what: Vec<_> = usage.preferences.iter().map(|(_, what)| what.as_str()).collect();
+            let Rule { line, pattern, .. } = &usage.path;
+            let path = String::from_utf8_lossy(pattern);
+            format!("{line} {path}: {}: {}", tokens.join(" "), what.join(" "))
+        });
+        assert_eq!(described.collect::<Vec<_>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn statements_of_use_are_meant_for_the_list_above_them() {
+        check_usage("Content-Usage: train-ai=n\nUser-agent: *\nAllow: /\n", &[]);
+        check_usage(
+            "User-agent: *\nCONTENT-usage : /a%2f\ttrain-ai=n # y",
+            &["2 /a%2F: *: reserved"],
+        );
+        check_usage(
+            "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nContent-Usage: train-ai=n\n\
+             User-agent: c\nContent-Signal: search=yes\nAllow: /\nContent-Usage: ?\n",
+            &["4 : a b: reserved", "6 : c: permitted", "8 : c: "],
+        );
+        // A colon is required.
+        check_usage("User-agent: *\nContent-Usage train-ai=n\nContent-Usages: train-ai=n\n", &[]);
+    }
+
+    #[test]
+    fn statements_of_use_change_neither_rules_nor_groups() {
+        let text = "User-agent: a\nContent-Usage: train-ai=n\nUser-agent: b\nDisallow: /";
+        let other = text.replace("Content-Usage", "Crawl-delay");
+        let [robots, other] = [text, &other].map(|text| parse_body(text.as_bytes()).groups);
+        assert_eq!((&robots, robots.len()), (&other, 1));
+    }
+
+    #[test]
+    fn licences_belong_to_no_group() {
+        let robots = parse_body(b"license: https://a.example/l.xml\nLicense: MIT\nUser-agent: a");
+        let lines: Vec<u32> = robots.licenses.iter().map(|license| license.line).collect();
+        assert_eq!((lines, robots.groups.len()), (vec![1], 1));
+    }
+
+    #[test]
+    fn a_hostile_number_of_statements_is_cut() {
+        let lines = "Content-Usage: a\nlicense: a://b\n".repeat(USAGE_LINES_MAX + 1);
+        let robots = parse_body(format!("User-agent: *\n{lines}").as_bytes());
+        assert_eq!((robots.usage.len(), robots.licenses.len()), (USAGE_LINES_MAX, USAGE_LINES_MAX));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use botaudit::robots::finding::{Finding, FindingKind};
 use botaudit::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
 use botaudit::robots::model::{Directive, ParsedRobotsTxt, Rule};
 use botaudit::robots::parse::{BODY_BYTES_MAX, cut, parse, parse_body};
+use botaudit::robots::usage::USAGE_LINES_MAX;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -26,6 +27,7 @@ fuzz_target!(|data: &[u8]| {
     }
     check_against_lines(kept, &robots, &findings);
     check_groups(&robots);
+    check_usage(&robots);
     check_written_back(&robots);
 });
 
@@ -165,6 +167,21 @@ fn check_groups(robots: &ParsedRobotsTxt) {
     }
 }
 
+/// Statements have a list of User-agent lines above them, and each category at most once.
+fn check_usage(robots: &ParsedRobotsTxt) {
+    assert!(robots.usage.len() <= USAGE_LINES_MAX && robots.licenses.len() <= USAGE_LINES_MAX);
+    for usage in &robots.usage {
+        let tokens = usage.product_tokens(robots);
+        assert!(!tokens.is_empty() && tokens.iter().all(|token| token.line < usage.path.line));
+        assert!(usage.path.pattern.is_empty() || usage.path.pattern.starts_with(b"/"));
+        assert!(usage.preferences.is_sorted_by(|left, right| left.0 < right.0));
+    }
+    assert!(robots.usage.is_sorted_by(|left, right| left.path.line < right.path.line));
+    for license in &robots.licenses {
+        assert!(license.url.windows(3).any(|part| part == b"://"));
+    }
+}
+
 /// Writes the model in the shortest spellings, so that no line exceeds its limit.
 fn check_written_back(robots: &ParsedRobotsTxt) {
     let mut text = Vec::new();
@@ -185,6 +202,8 @@ fn check_written_back(robots: &ParsedRobotsTxt) {
     // Neither the spelling nor other fields are written back.
     (again.lines, again.body) = (robots.lines, robots.body.clone());
     again.crawl_delays.clone_from(&robots.crawl_delays);
+    again.usage.clone_from(&robots.usage);
+    again.licenses.clone_from(&robots.licenses);
     for (group, original) in again.groups.iter_mut().zip(&robots.groups) {
         for (token, original) in group.product_tokens.iter_mut().zip(&original.product_tokens) {
             assert!(original.other_field.is_none_or(|line| line.get() > original.line));

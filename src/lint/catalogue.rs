@@ -151,6 +151,25 @@ lints! {
     SeveralSitemaps "several-sitemaps" Warning
         "Each Sitemap line has one URL. With several, the whole value is read as one URL, which \
          does not exist."
+    LicenseNotAbsolute "license-not-absolute" Warning
+        "The value of License (RSL 1.0) must be a complete URL, with scheme and host."
+    // Statements about use.
+    UsageOutsideGroup "usage-outside-group" Warning
+        "Content-Usage and Content-Signal are for the crawlers of the group in which they stand. \
+         Before the first User-agent line they are for none."
+    UnreadUsage "unread-usage" Warning
+        "The value of Content-Usage must be a dictionary as in RFC 9651, such as 'train-ai=n, \
+         search=y'. A space around =, an upper-case letter in a label, a missing comma or a comma \
+         at the end makes the whole line state nothing (draft-ietf-aipref-vocab-07)."
+    UsageWithoutPreference "usage-without-preference" Warning
+        "The line has no label that is known for this field, or no known value of one. \
+         Content-Usage has train-ai and search with y or n (draft-ietf-aipref-vocab-07). \
+         Content-Signal has search, ai-input and ai-train with yes or no, and use with immediate, \
+         reference or full."
+    UsageContradicted "usage-contradicted" Warning
+        "The same label has different values for the same crawlers and paths. botaudit reads \
+         the most restrictive one, or on one line of Content-Usage the last one. Other programs may \
+         read another one."
     // Groups.
     RuleBeforeGroup "rule-before-group" Error
         "Rules count only after a User-agent line. Rules before the first one have no effect."

@@ -11,9 +11,13 @@ const SUPPORTED_ELSEWHERE: [(&str, &str); 9] = [
     ("clean-param", "Only Yandex reads it."),
     (
         "content-signal",
-        "It states how content may be used; it does not allow or disallow requests.",
+        "It states how content may be used (Cloudflare); it does not allow or disallow requests.",
     ),
-    ("content-usage", "It states how content may be used; it does not allow or disallow requests."),
+    (
+        "content-usage",
+        "It states how content may be used (draft-ietf-aipref-attach-05); it does not allow or disallow \
+         requests.",
+    ),
     ("domain", "No crawler is documented to read it."),
     ("host", "Yandex read it until 2018. Redirect to the host you want, or use rel=\"canonical\"."),
     ("request-rate", "No large crawler is documented to read it."),

@@ -1,7 +1,7 @@
 //! Single lines: those that parsers ignore, and those that only some parsers read.
 
 use crate::lint::diagnostic::{Diagnostics, quote, quoting, say, short};
-use crate::lint::{catalogue::Code, distance::distance, fields, patterns};
+use crate::lint::{catalogue::Code, distance::distance, fields, patterns, usage};
 use crate::robots::field::{self, Content, Field, FieldKind, Separator, Spelling};
 use crate::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
 
@@ -48,7 +48,9 @@ pub(super) fn diagnose(text: &[u8], diagnostics: &mut Diagnostics) {
                 match field.kind {
                     FieldKind::Unknown => diagnose_unknown(&line, &field, &mut seen, diagnostics),
                     FieldKind::Unused => {
-                        fields::diagnose_unused(line.number, &field, &mut seen, diagnostics)
+                        let is_in_group = position.user_agent.is_some();
+                        usage::diagnose_line(line.number, &field, is_in_group, diagnostics);
+                        fields::diagnose_unused(line.number, &field, &mut seen, diagnostics);
                     }
                     _ => diagnose_known(&line, &field, diagnostics),
                 }
@@ -159,6 +161,9 @@ fn diagnose_unknown(
     seen: &mut fields::SeenFields,
     diagnostics: &mut Diagnostics,
 ) {
+    if usage::diagnose_license(line.number, field, diagnostics) {
+        return;
+    }
     let (key, value) = (field.key, field.value);
     if let Some(after) = key.strip_prefix(BYTE_ORDER_MARK)
         && intended(after).is_some()

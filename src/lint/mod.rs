@@ -20,6 +20,7 @@ mod patterns;
 mod plain;
 mod redundancy;
 mod tokens;
+mod usage;
 mod whole_file;
 
 use bytes::Bytes;
@@ -62,6 +63,7 @@ pub fn lint(body: &[u8], names: &KnownTokens<'_>, dialect: Dialect) -> Diagnosti
         }
         diagnose_encoding(&robots, &mut diagnostics);
         tokens::diagnose(&robots, names, &mut diagnostics);
+        usage::diagnose(&robots, &mut diagnostics);
         groups::diagnose(text, &robots, names, &mut diagnostics);
         redundancy::diagnose(&read_in(robots, dialect), dialect, &mut diagnostics);
     }

@@ -1,7 +1,7 @@
 //! The known crawlers, in matching order.
 
 use crate::crawlers::builtin;
-use crate::crawlers::crawler::{Crawler, CrawlerId, StarGroups};
+use crate::crawlers::crawler::{Crawler, CrawlerId, StarGroups, Visibility};
 use crate::crawlers::identify::{Detector, Identified};
 use crate::crawlers::lazy::{LazyCrawler, LazyRow};
 use crate::crawlers::table::{self, RegistryRow};
@@ -39,6 +39,8 @@ const GENERIC_NAME: &str = "Generic bot";
 pub struct Registry {
     crawlers: Arc<[LazyCrawler]>,
     detector: Detector,
+    /// The crawlers that no user agent matches.
+    silent: Box<[CrawlerId]>,
 }
 
 impl Registry {
@@ -139,9 +141,11 @@ impl Registry {
     }
 
     pub(super) fn new(rows: Vec<LazyRow>) -> Registry {
+        let silent = rows.iter().zip(0..).filter(|(row, _)| row.test.is_none());
+        let silent = silent.map(|(_, id)| CrawlerId(id)).collect();
         let (crawlers, tests): (Vec<_>, _) =
             rows.into_iter().map(|row| (row.crawler, row.test)).unzip();
-        Registry { crawlers: crawlers.into(), detector: Detector::new(tests) }
+        Registry { crawlers: crawlers.into(), detector: Detector::new(tests), silent }
     }
 
     /// The number of crawlers, with "Generic bot".
@@ -156,6 +160,15 @@ impl Registry {
     #[doc(hidden)]
     pub fn shared(&self) -> Arc<[LazyCrawler]> {
         Arc::clone(&self.crawlers)
+    }
+
+    /// The names that their operators use only in robots.txt, to reserve training.
+    #[doc(hidden)]
+    pub fn control_tokens(&self) -> impl Iterator<Item = CrawlerId> {
+        self.silent.iter().copied().filter(|id| {
+            let crawler = self.crawler(*id);
+            crawler.visibility == Visibility::NoUserAgent && crawler.purpose == "ai-training"
+        })
     }
 
     /// Identifies `user_agent`, the unescaped value of the header. Only its first

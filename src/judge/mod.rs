@@ -7,6 +7,7 @@
 mod by_crawler;
 mod change_search;
 pub mod crawl_delay;
+mod crawler_usage;
 pub mod decision_cache;
 pub mod explained;
 pub mod history;
@@ -20,6 +21,7 @@ pub mod robots;
 pub mod rule_changes;
 pub mod snapshot_history;
 pub mod timeline;
+pub mod usage;
 pub mod verdict;
 
 use std::collections::{BTreeMap, HashMap};
@@ -37,6 +39,7 @@ use crate::matcher::{compiled::CompiledPolicy, decision::Decision, dfa_cache::Df
 use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
 use crate::robots::parse::{cut, parse_body};
+use crate::robots::usage::UsageSignal;
 use crate::robots::{body::RobotsBody, foreign::Foreign, foreign::foreign};
 use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 
@@ -108,6 +111,8 @@ pub struct Judge {
     other_bindings: Mutex<HashMap<(RobotsId, CrawlerId), Arc<BoundRules>>>,
     /// Outages from logs, if they are used.
     known_outages: Option<KnownOutages>,
+    /// Statements about use that are ignored.
+    ignored_usage: Vec<UsageSignal>,
     /// Whether all crawlers are held to the rules.
     includes_unbound: bool,
 }
@@ -219,6 +224,7 @@ impl Judge {
             policies: Mutex::default(),
             other_bindings: Mutex::default(),
             known_outages: None,
+            ignored_usage: Vec::new(),
             includes_unbound: false,
         };
         judge.set_store(store)?;
@@ -406,6 +412,7 @@ impl Judge {
         }
         // Computed without the lock, so that others do not have to wait.
         let text = Arc::new(parse_body(body));
+        let usage = self.states_usage(&text).then(|| ByCrawler::new(self.profiles.len));
         // A file in a directory may be empty to allow everything; one given alone is a mistake.
         let is_mistake = body.is_empty() && matches!(self.store, Store::File(_));
         let mut loaded = lock(&self.loaded);
@@ -423,11 +430,12 @@ impl Judge {
             parsed_bytes: cut(body).len(),
             foreign: if is_mistake { Some(Foreign::Empty) } else { foreign(&text) },
             body: is_quoted.then(|| RobotsBody::new(Arc::clone(&text))),
-            text,
             profiles: Arc::clone(&self.profiles),
             bindings: ByCrawler::new(self.profiles.len),
             shared: Mutex::default(),
+            usage,
             crawl_delays: OnceLock::new(),
+            text,
         });
         loaded.versions.push(Arc::clone(&robots));
         loaded.by_digest.insert(digest, Arc::clone(&robots));

@@ -74,6 +74,8 @@ pub(super) struct Profiles {
     change: fn(CrawlerProfile) -> CrawlerProfile,
     /// Their number.
     pub len: usize,
+    /// Control tokens among them.
+    pub controls: Box<[CrawlerId]>,
 }
 
 impl Profiles {
@@ -83,7 +85,8 @@ impl Profiles {
         change: fn(CrawlerProfile) -> CrawlerProfile,
     ) -> Profiles {
         let len = registry.len();
-        Profiles { made: ByCrawler::new(len), crawlers: registry.shared(), change, len }
+        let controls = registry.control_tokens().collect();
+        Profiles { made: ByCrawler::new(len), crawlers: registry.shared(), change, len, controls }
     }
 
     /// The crawlers that are numbered in this order.
@@ -92,7 +95,13 @@ impl Profiles {
         for (profile, id) in profiles.into_iter().zip(0..) {
             made.get_or_init(CrawlerId(id), || profile);
         }
-        Profiles { made, crawlers: Arc::default(), change: |profile| profile, len }
+        let (crawlers, controls) = (Arc::default(), Box::default());
+        Profiles { made, crawlers, change: |profile| profile, len, controls }
+    }
+
+    /// What a registry knows about `crawler`; `None` without a registry.
+    pub fn facts(&self, crawler: CrawlerId) -> Option<&Crawler> {
+        self.crawlers.get(crawler.index()).map(LazyCrawler::get)
     }
 
     pub fn get(&self, crawler: CrawlerId) -> &CrawlerProfile {

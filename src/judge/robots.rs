@@ -12,6 +12,7 @@ use crate::mutex::lock;
 use crate::robots::model::{Group, ParsedRobotsTxt};
 use crate::robots::{body::RobotsBody, foreign::Foreign};
 
+use super::crawler_usage::UsageByCrawler;
 use super::{by_crawler::ByCrawler, crawl_delay::CrawlDelays, profile::Profiles};
 
 /// The number of a version of a robots.txt in one judge.
@@ -49,6 +50,8 @@ pub struct Robots {
     pub text: Arc<ParsedRobotsTxt>,
     /// The crawlers that it may bind.
     pub(super) profiles: Arc<Profiles>,
+    /// Its statements about use, by crawler.
+    pub(super) usage: UsageByCrawler,
     /// Its Crawl-delays.
     pub(super) crawl_delays: CrawlDelays,
     /// By crawler; created when a crawler is first judged by it.

@@ -6,7 +6,7 @@ use crate::judge::{crawl_delay::AskedDelay, robots::DecidingRule};
 use super::prior_fetches::{KnownFetches, PriorFetchCounts};
 use super::reaction_rows::{OriginReactions, ReactionRow};
 use super::tally::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
-use super::{delay_kept::DelayKept, quotes::Quotes, time_buckets::TimeBuckets};
+use super::{delay_kept::DelayKept, quotes::Quotes, time_buckets::TimeBuckets, usage::UsageRow};
 use crate::merge::Merge;
 
 /// The counts of one crawler at one origin.
@@ -24,6 +24,8 @@ pub struct ActorRow {
     pub prior_fetches: PriorFetchCounts,
     /// Its Crawl-delays, by version of robots.txt.
     pub delayed: Vec<Delayed>,
+    /// Its requests for paths with a preference about their use, by version of robots.txt.
+    pub usage: Vec<UsageRow>,
     /// What it did after changes of robots.txt, by change and direction.
     pub reactions: Vec<ReactionRow>,
 }
@@ -81,10 +83,14 @@ impl ActorRow {
             delayed.push(Delayed { asked, requests, pace });
         }
         delayed.sort_by_key(|delayed: &Delayed| delayed.asked.digest);
+        let usage = std::mem::take(&mut tally.usage).into_iter();
+        let usage = usage.map(|(stated, usage)| quotes.usage(stated, usage));
+        let mut usage = usage.collect::<Result<Vec<UsageRow>>>()?;
+        usage.sort_by_key(|row| (row.digest, row.stated));
         let reactions = tally.reactions.take().filter(|_| times == Times::Kept);
         let rows = reactions.map(|reactions| origin_reactions.rows(&reactions, known_fetches));
         let reactions = rows.transpose()?.unwrap_or_default();
-        Ok(ActorRow { origin, actor, tally, broken, prior_fetches, delayed, reactions })
+        Ok(ActorRow { origin, actor, tally, broken, prior_fetches, delayed, usage, reactions })
     }
 
     /// Checks that separate sums agree.
@@ -99,6 +105,10 @@ impl ActorRow {
             && fetches == total.robots_txt_requests
             && delayed <= total.requests - total.robots_txt_requests - total.no_path
             && self.broken.iter().all(is_complete)
+            && self.usage.iter().all(|row| {
+                row.tally.holds(self.tally.span)
+                    && row.tally.requests <= total.allowed + total.not_bound
+            })
             && self.prior_fetches.total() == total.violations
             && self.prior_fetches.holds();
         if holds {

@@ -41,6 +41,7 @@ pub mod sums;
 pub mod tally;
 pub mod time_buckets;
 pub mod unknown;
+pub mod usage;
 mod warnings;
 pub mod what_if;
 pub mod what_if_rows;

@@ -19,6 +19,7 @@ use super::{
     snapshots::Snapshots,
     sums::Sums,
     unknown::UnknownCrawler,
+    usage::UsageRow,
     what_if_rows::{WhatIf, WhatIfSums},
 };
 
@@ -86,6 +87,13 @@ impl ReportModel {
         self.rows.iter().flat_map(|row| {
             row.reactions.iter().map(|reaction| (row.origin.as_str(), row.actor, reaction))
         })
+    }
+
+    /// The requests of each crawler for paths with a preference about their use.
+    pub fn usage(&self) -> impl Iterator<Item = (&str, Actor, &UsageRow)> {
+        self.rows
+            .iter()
+            .flat_map(|row| row.usage.iter().map(|usage| (row.origin.as_str(), row.actor, usage)))
     }
 
     /// Each broken rule of each crawler.

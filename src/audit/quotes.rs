@@ -7,12 +7,14 @@ use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::judge::robots::{DecidingRule, RobotsId};
+use crate::judge::usage::StatedPreference;
 use crate::judge::{crawl_delay::AskedDelay, profile::CrawlerProfile, verdict::RuleRef};
 
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
+use super::usage::{UsageRow, UsageTally};
 
 /// A version of a robots.txt that was used, and the kept part of its text.
 #[derive(Clone, Debug)]
@@ -100,6 +102,19 @@ impl<'a> Quotes<'a> {
         let text = self.text(robots)?;
         let digest = self.header.robots[robots.index()].digest;
         Ok(AskedDelay::new(text, digest, &self.profiles[crawler.index()]))
+    }
+
+    /// The requests of `tally` with the version that `stated` a preference.
+    ///
+    /// # Errors
+    /// If the tally is damaged and lacks the line.
+    pub fn usage(&self, stated: StatedPreference, tally: UsageTally) -> Result<UsageRow> {
+        let lines = self.text(stated.robots)?.lines;
+        let digest = self.header.robots[stated.robots.index()].digest;
+        match (1..=lines).contains(&stated.line) {
+            true => Ok(UsageRow { digest, stated, tally }),
+            false => Err(damaged(digest, stated.line)),
+        }
     }
 
     /// The version with `digest`, with its text if it was kept.

@@ -51,7 +51,7 @@ use super::tally::rows::{OriginId, Rows};
 use super::what_if::{Compared, Draft};
 use crate::merge::{Merge, merge_fields};
 
-use judged::{add_violation, count_reaction, example};
+use judged::{add_violation, count_reaction, count_usage, example};
 
 /// The most bytes of an unknown crawler's user agent that are kept.
 pub const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
@@ -344,10 +344,9 @@ impl<'a> Worker<'a> {
         let identity = self.identity(crawler, record);
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
         let (context, site) = (self.context, self.sites.get(site));
-        let (draft, scratch) = (context.draft, &mut self.path_scratch);
-        let judge = (context, &self.decisions);
+        let (judge, scratch) = ((context, &self.decisions), &mut self.path_scratch);
         let (dated, compared, path) =
-            judged(judge, crawler, target, record.time, site, draft, scratch);
+            judged(judge, crawler, target, record.time, site, context.draft, scratch);
         let verdict = dated.verdict;
         let hour = context.zone.hour_of(record.time);
         self.counter.hours.count(hour, (crawler, identity), verdict, record.bytes);
@@ -360,13 +359,16 @@ impl<'a> Worker<'a> {
             }
             _ => tally.robots_fetches.count_other(record.time),
         }
+        let known = site.known.as_deref();
         if context.judge.has_history() {
-            let known = site.known.as_deref();
             let changes = known.map_or(&[][..], |known| context.judge.rule_changes(known, crawler));
             let promised_hours = context.registry.crawler(crawler).reaction_hours;
             let limits = ReactionLimits { days_before: context.reaction_days, promised_hours };
             count_reaction(changes, record, (path, verdict), limits, tally);
         }
+        let at = JudgedAt::Time(record.time, context.before_first);
+        let stated = context.judge.usage(known, &dated, (crawler, path), at);
+        count_usage(stated, record, tally);
         tally.before_first += u64::from(dated.is_before_first);
         tally.unreachable_by_logs += u64::from(dated.is_by_logs && verdict == Verdict::Unreachable);
         if let Some(robots) = dated.robots

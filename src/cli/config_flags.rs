@@ -253,6 +253,14 @@ config_flags! {
         #[arg(help_heading = "Reactions to changes", long, value_name = "DAYS", hide_short_help = true)]
         reaction_quiet_days: Option<usize>,
 
+        /// Leave this form of statements about use out of usage.csv: content-usage, content-signal or
+        /// product-token; repeatable.
+        ///
+        /// content-usage is draft-ietf-aipref-attach-05 with draft-ietf-aipref-vocab-07, content-signal is
+        /// Cloudflare's, and product-token stands for groups such as Google-Extended.
+        #[arg(help_heading = "Statements about use", long, value_name = "FORM", hide_short_help = true)]
+        ignore_usage: Vec<String>,
+
         /// How percent-encodings and wildcards are compared [default: google]
         #[arg(long, value_name = "DIALECT", value_parser = one_of(&DIALECTS), hide_short_help = true)]
         dialect: Option<Dialect>,

@@ -18,6 +18,7 @@ use crate::judge::{Judge, timeline::BeforeFirst};
 use crate::logs::{detect::Hints, haproxy::Captures, json::own_names::OwnNames, own_format};
 use crate::report::privacy::{Addresses, Privacy, Queries};
 use crate::report::threshold::Threshold;
+use crate::robots::usage::UsageSignal;
 use crate::time::Window;
 use crate::url::origin::Origin;
 
@@ -93,7 +94,9 @@ impl Setup {
             Some(true) => Judge::of_everyone,
             _ => Judge::new,
         };
-        make(store, &self.registry, self.config.dialect.unwrap_or_default())
+        let judge = make(store, &self.registry, self.config.dialect.unwrap_or_default())?;
+        let ignored = self.config.ignore_usage.iter().flatten();
+        Ok(judge.ignoring_usage(ignored.filter_map(|name| UsageSignal::named(name)).collect()))
     }
 
     /// The draft to test, if there is one; `is_one_file` says whether a single file applies to the
@@ -145,6 +148,11 @@ fn valid<T>(
 fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
     let cores = || available_parallelism().map_or(1, usize::from);
     let hints = hints(config, faults);
+    valid(&config.ignore_usage, faults, |text| {
+        let why = format!("'{text}' is not content-usage, content-signal or product-token");
+        UsageSignal::named(text)
+            .ok_or_else(|| Fault::new("ignore_usage", why).or_write("content-usage"))
+    });
     Options {
         threads: config.threads.filter(|&threads| threads > 0).unwrap_or_else(cores),
         chunk_bytes: CHUNK_BYTES,

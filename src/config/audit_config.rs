@@ -96,6 +96,9 @@ settings! {
         pub reaction_requests: usize = REACTION_REQUESTS,
         /// The days without requests after which a crawler has stopped.
         pub reaction_quiet_days: usize = REACTION_QUIET_DAYS,
+        /// Forms of statements about use that are not counted.
+        #[serde(skip_serializing_if = "is_empty")]
+        pub ignore_usage: Vec<String> = Vec::new(),
         /// Whether outages of robots.txt are inferred from the logs.
         #[serde(skip_serializing_if = "is_off")]
         pub infer_outages: bool = false,

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
 use crate::audit::reaction_rows::ReactionRow;
 use crate::audit::unknown::UnknownCrawler;
+use crate::audit::usage::UsageRow;
 use crate::audit::what_if_rows::{ChangedVerdict, WhatIf};
 use crate::audit::{delay_kept::Excess, model::ReportModel, tally::user_agents::UserAgentTally};
 use crate::time::Hour;
@@ -12,7 +13,7 @@ use crate::time::Hour;
 use super::columns::column::TableSchema;
 use super::columns::tables::{
     CRAWL_DELAY, DAILY, HOURLY, REACTIONS, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY,
-    UNKNOWN_CRAWLERS, VIOLATION, WHAT_IF,
+    UNKNOWN_CRAWLERS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -39,6 +40,7 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (DAILY, write_daily),
     (HOURLY, write_hourly),
     (REACTIONS, write_reactions),
+    (USAGE, write_usage),
     (UNKNOWN_CRAWLERS, write_unknown_crawlers),
     (REJECTS, write_rejects),
     (WHAT_IF, write_what_if),
@@ -197,6 +199,25 @@ fn write_reactions(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
                 row.fraction(min.unsigned_abs(), 3600).fraction(max.unsigned_abs(), 3600)
             })
             .not_bound_reason(crawler);
+    })
+}
+
+fn write_usage(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    csv.rows(of.audit.usage(), |row, (origin, (id, identity), usage)| {
+        let crawler = of.crawlers.registry.crawler(id);
+        let UsageRow { digest, stated, tally } = usage;
+        row.text(origin)
+            .text(&crawler.name)
+            .text(&crawler.operator)
+            .text(&crawler.purpose)
+            .word(identity.as_str())
+            .word(stated.signal.as_str())
+            .word(stated.category.as_str())
+            .word(stated.preference.as_str())
+            .counts([u64::from(stated.line)])
+            .digest(digest)
+            .counts([tally.requests, tally.statuses.status_2xx, tally.bytes])
+            .span(tally.span);
     })
 }
 

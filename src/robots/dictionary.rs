@@ -3,9 +3,12 @@
 //!
 //! A text that is not a dictionary as a whole has no members at all.
 
-/// The members of the dictionary `text`, in the order of the text: each key with its token, or with
-/// `None` if the value is something else. `None` if `text` is not a dictionary.
-pub fn members(text: &[u8]) -> Option<Vec<(&[u8], Option<&[u8]>)>> {
+/// A key with its token, or with `None` if the value is something else.
+pub type Member<'a> = (&'a [u8], Option<&'a [u8]>);
+
+/// The members of the dictionary `text`, in the order of the text. `None` if `text` is not a
+/// dictionary.
+pub fn members(text: &[u8]) -> Option<Vec<Member<'_>>> {
     let mut reader = Reader { rest: text };
     let mut members = Vec::new();
     reader.skip(b" ");

@@ -73,6 +73,13 @@ named_enum! {
     }
 }
 
+impl UsageSignal {
+    /// The signal with this name.
+    pub fn named(name: &str) -> Option<UsageSignal> {
+        UsageSignal::ALL.into_iter().find(|signal| signal.as_str() == name)
+    }
+}
+
 use UsageCategory::{AiInput, AiTrain, Search, TrainAi, Use};
 use UsagePreference::{Full, Immediate, Permitted, Reference, Reserved};
 

@@ -32,6 +32,7 @@
 //! - `reactions`: what crawlers do after a change of robots.txt.
 //! - `report`: a report written again, without the logs.
 //! - `robots`: robots.txt versions in an archive.
+//! - `usage`: statements about the use of what crawlers fetch.
 //! - `what_if`: what a draft of a robots.txt would change.
 //! - `sample`: the sample data and its expected reports.
 //! - `documents`: the commands of README.md and `docs/`, run in a `document_sandbox`.
@@ -82,4 +83,5 @@ mod sample;
 mod stdout;
 mod terminal;
 mod threshold;
+mod usage;
 mod what_if;

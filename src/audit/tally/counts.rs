@@ -7,7 +7,7 @@ use crate::crawlers::{crawler::CrawlerId, identity::Identity};
 use crate::error::{Error, Result};
 use crate::input::source::FileId;
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotInForce};
-use crate::judge::{robots::RobotsId, verdict::RuleRef};
+use crate::judge::{robots::RobotsId, usage::StatedPreference, verdict::RuleRef};
 
 use super::super::{hours::Hours, input_tally::InputTally, origin_key::OriginKey, sums::Span};
 use super::crawler_tally::{Actor, CrawlerTally};
@@ -131,6 +131,11 @@ impl Renumbering {
         let paces = std::mem::take(&mut tally.paces).into_iter();
         let paces = paces.map(|(robots, pace)| Ok((self.version(robots)?, pace)));
         tally.paces = paces.collect::<Result<_>>()?;
+        let usage = std::mem::take(&mut tally.usage).into_iter();
+        let usage = usage.map(|(stated, usage)| {
+            Ok((StatedPreference { robots: self.version(stated.robots)?, ..stated }, usage))
+        });
+        tally.usage = usage.collect::<Result<_>>()?;
         if let Some(simulated) = &mut tally.simulated {
             let changes = std::mem::take(&mut simulated.changes).into_iter();
             let changes = changes.map(|(mut key, mut change)| {

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::crawlers::{crawler::CrawlerId, identity::Identity};
-use crate::judge::{robots::RobotsId, verdict::RuleRef};
+use crate::judge::{robots::RobotsId, usage::StatedPreference, verdict::RuleRef};
 use crate::merge::{Merge, merge_fields, sum};
 use crate::time::Day;
 
 use super::super::sums::{Span, Statuses, Sums, is_default};
+use super::super::usage::UsageTally;
 use super::super::what_if::WhatIfTally;
 use super::super::{delay_kept::DelayTally, reactions::ReactionTally};
 use super::super::{robots_fetches::FetchTally, time_buckets::TimeBuckets};
@@ -42,6 +43,9 @@ pub struct CrawlerTally {
     /// The changes by a draft, if one is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated: Option<Box<WhatIfTally>>,
+    /// Requests for paths with a preference about their use.
+    #[serde(skip_serializing_if = "ShortMap::is_empty")]
+    pub usage: ShortMap<StatedPreference, UsageTally>,
     /// Requests around changes of the rules, if robots.txt has a history.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reactions: Option<Box<ReactionTally>>,
@@ -109,6 +113,7 @@ impl Merge for CrawlerTally {
         self.before_first += other.before_first;
         self.unreachable_by_logs += other.unreachable_by_logs;
         self.simulated.absorb(other.simulated);
+        self.usage.absorb(other.usage);
         self.reactions.absorb(other.reactions);
         if other.times == Times::GivenUp {
             self.give_up_times();

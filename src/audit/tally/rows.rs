@@ -227,7 +227,8 @@ impl Rows {
             let delays = row.tally.paces.iter().map(|(robots, _)| *robots);
             let changes = row.tally.simulated.iter().flat_map(|simulated| &simulated.changes);
             let changes = changes.filter_map(|(key, _)| Some(key.present?.robots));
-            violations.chain(delays).chain(changes).collect::<Vec<_>>()
+            let usage = row.tally.usage.iter().map(|(stated, _)| stated.robots);
+            violations.chain(delays).chain(changes).chain(usage).collect::<Vec<_>>()
         };
         self.rows.iter().flat_map(of_row).collect()
     }

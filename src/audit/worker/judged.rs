@@ -1,6 +1,7 @@
 //! Counts a request that broke a rule.
 
 use crate::judge::rule_changes::RuleChange;
+use crate::judge::usage::StatedPreference;
 use crate::judge::verdict::{RuleRef, Verdict};
 use crate::logs::record::Record;
 use crate::merge::Merge;
@@ -72,6 +73,17 @@ pub(super) fn count_reaction(
         is_fetch: is_robots_txt && is_successful_fetch(record.method, record.status),
     };
     reactions.count(changes, request, limits);
+}
+
+/// Counts a request to which these preferences about use applied.
+pub(super) fn count_usage(
+    stated: Vec<StatedPreference>,
+    record: &Record<'_>,
+    tally: &mut CrawlerTally,
+) {
+    for stated in stated {
+        tally.usage.entry(stated).count(record.time, record.status, record.bytes);
+    }
 }
 
 /// The request as a report shows it.

@@ -113,6 +113,23 @@ tables! {
         NOT_BOUND_REASON,
     ];
 
+    /// What crawlers fetched of paths about whose use robots.txt states a preference.
+    USAGE = "usage.csv", "each origin, crawler, identity, and line of a robots.txt that states a preference about the purpose of the crawler: see [use](#statements-about-use)": [
+        ORIGIN,
+        column("crawler", "text", "name of the crawler in the registry"),
+        column("operator", "text", "company that runs the crawler"),
+        column("purpose", "text", "purpose of the crawler: search, ai-training, seo, ..."),
+        column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
+        column("signal", "content-usage, content-signal, product-token", "form of the statement"),
+        column("category", "train-ai, search, ai-train, ai-input, use, ai-training", "kind of use, in the words of that form; for a product token the purpose of its row in the registry"),
+        column("preference", "reserved, permitted, immediate, reference, full, changed-recently", "preference in force; `changed-recently` if an earlier version of robots.txt that the crawler may still have had states something else"),
+        line_number("line", "line that states it"),
+        column("robots_digest", "sha256:hex", "digest of the robots.txt version in force"),
+        REQUESTS,
+        count("status_2xx", "requests answered with a status of 200 to 299"),
+        BYTES, SEEN,
+    ];
+
     /// Automated user agents that are not in the registry.
     UNKNOWN_CRAWLERS = "unknown-crawlers.csv", "each user agent that looks automated and belongs to no known crawler; at most 10,000, the rest is `(others)`": [
         column("user_agent", "text", "User-Agent header, cut to 1,024 bytes"),

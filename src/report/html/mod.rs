@@ -20,6 +20,7 @@ mod timeline;
 mod tools;
 mod unjudged;
 mod unknown;
+mod usage;
 mod what_if;
 
 use super::page_model::PageModel;
@@ -44,6 +45,10 @@ pub fn page(model: &PageModel<'_>) -> String {
     if let Some(body) = reactions::reactions(model) {
         let title = "Reactions to changes of robots.txt";
         sections.insert(3, ("reactions", "Reactions", title, body));
+    }
+    if let Some(body) = usage::usage(model) {
+        let at = sections.len() - 3;
+        sections.insert(at, ("usage", "Use", "Fetched under reservation", body));
     }
     if let Some(body) = what_if::what_if(model) {
         sections.insert(1, ("what-if", "What if", "What the draft would change", body));

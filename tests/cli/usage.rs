@@ -1,0 +1,99 @@
+//! Statements about the use of what crawlers fetch: `usage.csv`, the page and `check`.
+
+use std::fmt::Write;
+
+use crate::program::Sandbox;
+
+const ROBOTS: &str = "User-agent: Google-Extended\n\
+                      Disallow: /essays/\n\
+                      \n\
+                      User-agent: *\n\
+                      Disallow: /private/\n\
+                      Content-Usage: train-ai=n, search=y\n\
+                      Content-Signal: /open/ ai-train=yes\n";
+
+const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+const GOOGLEBOT: &str = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
+const AHREFSBOT: &str = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)";
+
+fn log(day: u32) -> String {
+    let mut log = String::new();
+    let requests = [
+        (GPTBOT, "/a", 200),
+        (GPTBOT, "/open/b", 404),
+        (GPTBOT, "/private/c", 200),
+        (GPTBOT, "/robots.txt", 200),
+        (GOOGLEBOT, "/essays/1", 200),
+        (GOOGLEBOT, "/a", 304),
+        (AHREFSBOT, "/a", 200),
+    ];
+    for (agent, path, status) in requests {
+        writeln!(
+            log,
+            "192.0.2.1 - - [{day:02}/Mar/2026:12:00:00 +0000] \"GET {path} HTTP/1.1\" {status} 5 \
+             \"-\" \"{agent}\""
+        )
+        .unwrap();
+    }
+    log
+}
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", ROBOTS);
+    sandbox.write("one.log", log(1));
+    sandbox.write("two.log", log(2));
+    sandbox
+}
+
+const AUDIT: &str = "audit --robots robots.txt --origin https://a.example";
+
+const COLUMNS: &str =
+    "crawler signal category preference line requests status_2xx bytes first_seen_utc";
+
+const ROWS: [&str; 4] = [
+    "GPTBot | content-usage | train-ai | reserved | 6 | 4 | 2 | 20 | 2026-03-01T12:00:00Z",
+    "GPTBot | content-signal | ai-train | permitted | 7 | 2 | 0 | 10 | 2026-03-01T12:00:00Z",
+    "Googlebot | product-token | ai-training | reserved | 2 | 2 | 2 | 10 | 2026-03-01T12:00:00Z",
+    "Googlebot | content-usage | search | permitted | 6 | 4 | 2 | 20 | 2026-03-01T12:00:00Z",
+];
+
+#[test]
+fn what_was_fetched_is_counted_by_preference() {
+    let sandbox = sandbox();
+    sandbox.run(&format!("{AUDIT} -q -o out one.log two.log")).exits(0);
+    assert_eq!(sandbox.table("out/usage.csv").cells(COLUMNS), ROWS);
+    let page = sandbox.text("out/report.html");
+    assert!(page.contains("Fetched under reservation") && page.contains("2 rows fetched under"));
+    // Parts give the same table in any order, and it stays out of the verdicts.
+    for log in ["one", "two"] {
+        sandbox.run(&format!("{AUDIT} -q --partial {log}.tally {log}.log")).exits(0);
+    }
+    for (order, out) in [("one.tally two.tally", "forth"), ("two.tally one.tally", "back")] {
+        sandbox.run(&format!("merge {order} -o {out}.tally")).exits(0);
+        sandbox.run(&format!("report {out}.tally -o {out}")).exits(0);
+        let merged = sandbox.text(&format!("{out}/usage.csv"));
+        assert_eq!(merged, sandbox.text("out/usage.csv"), "{order}");
+    }
+    assert_eq!(sandbox.table("out/violations.csv").cells("rule_line requests"), ["5 | 2"]);
+}
+
+#[test]
+fn each_form_can_be_left_out() {
+    let sandbox = sandbox();
+    let forms = "--ignore-usage content-usage --ignore-usage product-token";
+    sandbox.run(&format!("{AUDIT} -q {forms} -o out one.log two.log")).exits(0);
+    assert_eq!(sandbox.table("out/usage.csv").cells(COLUMNS), ROWS[1..2]);
+    let ran = sandbox.run(&format!("{AUDIT} --ignore-usage x -o out one.log")).exits(2);
+    let why = "'x' is not content-usage, content-signal or product-token";
+    assert!(ran.stderr.contains(why), "{}", ran.stderr);
+}
+
+#[test]
+fn without_statements_nothing_is_counted() {
+    let sandbox = sandbox();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private/\n");
+    sandbox.run(&format!("{AUDIT} -q -o out one.log")).exits(0);
+    assert!(sandbox.table("out/usage.csv").rows.is_empty());
+    assert!(!sandbox.text("out/report.html").contains("under reservation"));
+}

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
 use crate::judge::explained::{Bound, Match, matches};
+use crate::judge::usage::StatedPreference;
 use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{HostSource, Judge, messages::failure_messages};
 use crate::judge::{origin_history::OriginHistory, robots::Robots, timeline::BeforeFirst};
@@ -87,6 +88,8 @@ pub struct Explanation<'a> {
     pub asked: DialectVerdict<'a>,
     /// The verdict in the other dialect.
     pub other: DialectVerdict<'a>,
+    /// The preferences about use that apply to the crawler's purpose.
+    pub usage: Vec<StatedPreference>,
 }
 
 /// The verdict in one dialect, with each step.
@@ -224,7 +227,17 @@ pub fn explain<'a>(
         Dialect::Rfc9309 => (Dialect::Rfc9309, Dialect::Google),
     };
     let (asked, other) = (verdict(dialect)?, verdict(other)?);
-    Ok(Explanation { located, bound, asked, other })
+    let usage = usage(judge, crawler, located);
+    Ok(Explanation { located, bound, asked, other, usage })
+}
+
+fn usage(judge: &Judge, crawler: CrawlerId, located: &Located<'_>) -> Vec<StatedPreference> {
+    let mut scratch = Vec::new();
+    let path = Some(prepare(located.path, judge.dialect(), &mut scratch));
+    let at = JudgedAt::Time(located.at, BeforeFirst::AsFirst);
+    let known = located.known.as_deref();
+    let dated = judge.verdict(known, crawler, path, at);
+    judge.usage(known, &dated, (crawler, path), at)
 }
 
 fn verdict_in<'a>(

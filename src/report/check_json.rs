@@ -20,6 +20,7 @@
 //! | `matches` | the rules that match, the deciding one first, at most 1,000: `line`, `directive`, `pattern` (as written), `compared_as`, `length` in bytes |
 //! | `matches_total` | how many there are |
 //! | `other_dialect` | `dialect`, `differs`, `verdict`, `line`, `reason`, `reason_text`, `path` |
+//! | `usage` | the preferences about use that apply to the crawler's purpose, as in `usage.csv`: `signal`, `category`, `preference`, `line` |
 //! | `undecided` | null, or why nothing could be decided; all other fields but `url`, `verdict` and `crawler` are then null |
 
 use serde_json::{Map, Value, json};
@@ -29,6 +30,7 @@ use crate::explain::{
     DialectVerdict, Explanation, File, Undecided, checked_crawler::CrawlerKind, in_force::InForce,
 };
 use crate::judge::explained::{Bound, BoundBy, Match};
+use crate::judge::usage::StatedPreference;
 use crate::robots::model::ProductToken;
 
 use super::check_words::{change, dialect_name, reason, undecided_words, verdict};
@@ -39,9 +41,9 @@ const LISTED_MAX: usize = 1_000;
 
 /// The fields of the object, in order.
 #[rustfmt::skip]
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 19] = [
     "url", "verdict", "bound", "line", "reason", "reason_text", "dialect", "origin", "robots", "in_force", "crawler",
-    "group", "path", "path_changes", "matches", "matches_total", "other_dialect", "undecided",
+    "group", "path", "path_changes", "matches", "matches_total", "other_dialect", "usage", "undecided",
 ];
 
 /// The object with a line feed.
@@ -68,8 +70,18 @@ pub fn json(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
         "matches": matches,
         "matches_total": asked.matches.len(),
         "other_dialect": other(explanation.is_dialect_decisive(), &explanation.other),
+        "usage": explanation.usage.iter().map(stated).collect::<Vec<_>>(),
         "undecided": null,
     }))
+}
+
+fn stated(stated: &StatedPreference) -> Value {
+    json!({
+        "signal": stated.signal.as_str(),
+        "category": stated.category.as_str(),
+        "preference": stated.preference.as_str(),
+        "line": stated.line,
+    })
 }
 
 /// The object for a URL that could not be decided, with a line feed.

@@ -7,6 +7,7 @@ use crate::explain::{DialectVerdict, Explanation, File, Located, Undecided};
 use crate::explain::{checked_crawler::CrawlerKind, in_force::InForce, reason::DecisionReason};
 use crate::judge::explained::{Bound, BoundBy, Match, PatternForm};
 use crate::judge::timeline::Ruling;
+use crate::judge::usage::StatedPreference;
 use crate::numbers::counted;
 
 use super::check_words::{
@@ -62,6 +63,12 @@ pub fn text(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
         rows.add("grace", held);
     }
     other_dialect(explanation, &mut rows);
+    for (at, stated) in explanation.usage.iter().enumerate() {
+        let StatedPreference { line, signal, category, preference, .. } = stated;
+        let (signal, category) = (signal.as_str(), category.as_str());
+        let text = format!("{category} is {} by line {line} ({signal})", preference.as_str());
+        rows.add(if at == 0 { "use" } else { "" }, &text);
+    }
     rows.0
 }
 

@@ -179,6 +179,7 @@ fn json_keeps_its_fields() {
         "matches_total",
         "in_force",
         "other_dialect",
+        "usage",
         "undecided",
     ];
     for line in ran.stdout.lines() {

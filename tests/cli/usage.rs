@@ -97,3 +97,19 @@ fn without_statements_nothing_is_counted() {
     assert!(sandbox.table("out/usage.csv").rows.is_empty());
     assert!(!sandbox.text("out/report.html").contains("under reservation"));
 }
+
+#[test]
+fn check_shows_the_preference_with_its_line() {
+    let sandbox = sandbox();
+    let check = "check --robots robots.txt --crawler";
+    let ran = sandbox.run(&format!("{check} GPTBot /open/b")).exits(0);
+    let rows = "  use         train-ai is reserved by line 6 (content-usage)\n              \
+                ai-train is permitted by line 7 (content-signal)\n";
+    assert!(ran.stdout.ends_with(rows), "{}", ran.stdout);
+    let ran = sandbox.run(&format!("{check} Googlebot --format json /essays/1")).exits(0);
+    let usage =
+        r#"{"signal":"product-token","category":"ai-training","preference":"reserved","line":2}"#;
+    assert!(ran.stdout.contains(usage), "{}", ran.stdout);
+    let ran = sandbox.run(&format!("{check} GPTBot /private/c")).exits(1);
+    assert!(!ran.stdout.contains("train-ai"), "{}", ran.stdout);
+}

@@ -230,7 +230,7 @@ fn entries(
 }
 
 impl RuleChangeTally {
-    /// The requests for paths with this change; `None` if there are no such paths.
+    /// The requests for the paths that this change concerns, or `None` if it concerns no path.
     pub fn touched(&self, direction: WhatIfChange) -> Option<TouchedTally> {
         let (touched, has_paths) = match direction {
             WhatIfChange::NewlyDisallowed => (self.disallowed.as_deref(), self.disallows),

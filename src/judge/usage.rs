@@ -23,7 +23,7 @@ use super::timeline::Ruling;
 use super::verdict::{DatedVerdict, JudgedAt};
 use super::{Judge, profile::CrawlerProfile};
 
-/// The preference in a version of robots.txt about one kind of use, as far as it states one.
+/// The preference that a version of robots.txt states about one kind of use, or `None` if it states none.
 type Stated = Option<(UsagePreference, u32)>;
 
 /// A preference that applied to a request.
@@ -315,7 +315,7 @@ mod tests {
             assert_eq!(stated(&ignoring, "Googlebot", path), without, "{path}");
             assert_eq!(stated(&judge(text), "bingbot", path), "", "another operator: {path}");
         }
-        // Only `*` binds it, which is no statement about use.
+        // Only the group `*` binds it. A group for all crawlers states nothing about use.
         let star = judge("User-agent: * · Disallow: / · User-agent: Googlebot · Allow: /");
         assert_eq!(stated(&star, "Googlebot", "/a"), "");
     }

@@ -182,7 +182,7 @@ mod tests {
                 && is_openai(actor)
         }
 
-        /// The copies of robots.txt that are no failures.
+        /// The successful copies of robots.txt.
         fn copies(&self) -> Vec<(i64, Option<&Robots>)> {
             let copies = self
                 .known

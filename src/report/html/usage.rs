@@ -9,7 +9,7 @@ use crate::robots::usage::UsagePreference;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::table::HtmlTable;
 
-/// The section; `None` if there are no such requests.
+/// The section, or `None` without such requests.
 pub fn usage(model: &PageModel<'_>) -> Option<Markup> {
     let rows = || model.audit.usage().filter(|(_, actor, _)| model.audit.is_own_crawler(*actor));
     rows().next()?;

@@ -19,7 +19,7 @@ ROBOTS = pa.schema(
 )
 """The columns of a table of robots.txt files."""
 
-ROWS = 1 << 18
+ROWS = 1 << 19
 """The most rows that are judged at once: with more rows, an origin occurs more often."""
 
 _INTERFACE = "an object with the Arrow interface, such as a table of pyarrow, polars or DuckDB"

@@ -39,6 +39,12 @@ class Matcher:
         """Whether the crawler may request the target, and the line of the deciding rule or None."""
 
 @final
+class AnswerTexts:
+    """The different texts of answers. Arrays made with one continue each other's dictionaries."""
+
+    def __new__(cls) -> AnswerTexts: ...
+
+@final
 class Classifier:
     def __new__(
         cls, crawlers: list[str], tokens: list[str], dialect: str, memory_bytes: int
@@ -56,6 +62,7 @@ class Classifier:
         is_user_agent: bool,
         time: pa.Array | None,
         names: list[str],
+        texts: AnswerTexts,
     ) -> list[pa.Array]: ...
     def warnings(self) -> list[str]: ...
 

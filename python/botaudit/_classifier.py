@@ -13,9 +13,13 @@ from botaudit import _arrow, _botaudit
 _INT_COLUMN = "rule_line"
 
 
+TEXT = pa.dictionary(pa.int32(), pa.string())
+"""The type of answers that are texts: each different text is stored once."""
+
+
 def answer_field(name: str) -> pa.Field:
     """The field of an answer."""
-    return pa.field(name, pa.int32() if name == _INT_COLUMN else pa.string())
+    return pa.field(name, pa.int32() if name == _INT_COLUMN else TEXT)
 
 
 class _Plan(NamedTuple):
@@ -23,12 +27,14 @@ class _Plan(NamedTuple):
 
     url: str
     crawler: str | None
+    """The column of crawlers or user agents."""
     time: str | None
     answers: list[str]
     """The answers to compute, in their own order."""
     output: list[tuple[str, int | None]]
     """The names of the columns to write; the index of the input's column, or None for an answer."""
     schema: pa.Schema
+    is_user_agent: bool = False
 
 
 class Classifier:
@@ -114,23 +120,26 @@ class Classifier:
             A table of n rows for each crawler: all crawlers of the first row, then those of the
             second row. It has the columns of the input, and then the answers `origin`, `crawler`,
             `verdict`, `reason`, `rule_line` (int32, from 1), `directive`, `pattern`, `group` and
-            `snapshot`. All but `rule_line` are strings. A column of the input with the name of an
-            answer is renamed: `input_origin`.
+            `snapshot`. All but `rule_line` are dictionaries of strings, which hold each different
+            text once; `column.cast("string")` gives plain strings. A column of the input with the
+            name of an answer is renamed: `input_origin`.
 
         Raises:
             ValueError: A column is missing or twice there, or `columns` has an unknown name.
             TypeError: A column has a type that cannot be read.
         """
-        reader = self.batches(
-            data,
-            url,
-            crawler_column=crawler_column,
-            user_agent_column=user_agent_column,
-            time_column=time_column,
-            columns=columns,
-            progress=progress,
+        reader, plan = self._plan(
+            data, url, crawler_column, user_agent_column, time_column, columns
         )
-        return reader.read_all()
+        texts = _botaudit.AnswerTexts()
+        table = pa.Table.from_batches(
+            self._answered(reader, plan, progress, lambda: texts), plan.schema
+        )
+        columns_of_table = [
+            _with_last_dictionary(column) if index is None else column
+            for column, (_, index) in zip(table.columns, plan.output, strict=True)
+        ]
+        return pa.Table.from_arrays(columns_of_table, schema=plan.schema)
 
     def batches(
         self,
@@ -144,20 +153,11 @@ class Classifier:
         progress: Callable[[int], object] | None = None,
     ) -> pa.RecordBatchReader:
         """As `classify`, but gives one batch after the other, for data larger than memory."""
-        reader = _arrow.reader(data, url)
-        self.check_crawlers(crawler_column, user_agent_column)
-        plan = _plan(reader.schema, url, crawler_column or user_agent_column, time_column, columns)
-        per_row = self._native.per_row
-
-        def rows() -> Iterator[pa.RecordBatch]:
-            done = 0
-            for batch in _arrow.of_size(reader, max(1, _arrow.ROWS // per_row)):
-                yield self._judged(batch, plan, user_agent_column is not None)
-                done += batch.num_rows
-                if progress is not None:
-                    progress(done)
-
-        return pa.RecordBatchReader.from_batches(plan.schema, rows())
+        reader, plan = self._plan(
+            data, url, crawler_column, user_agent_column, time_column, columns
+        )
+        rows = self._answered(reader, plan, progress, _botaudit.AnswerTexts)
+        return pa.RecordBatchReader.from_batches(plan.schema, rows)
 
     def check_crawlers(self, crawler_column: str | None, user_agent_column: str | None) -> None:
         """Refuse columns of crawlers that do not fit this classifier."""
@@ -175,11 +175,43 @@ class Classifier:
                 "crawler_column= and user_agent_column="
             )
 
-    def _judged(self, batch: pa.RecordBatch, plan: _Plan, is_user_agent: bool) -> pa.RecordBatch:
+    def _plan(
+        self,
+        data: Any,
+        url: str,
+        crawler: str | None,
+        user_agent: str | None,
+        time: str | None,
+        columns: Sequence[str] | None,
+    ) -> tuple[pa.RecordBatchReader, _Plan]:
+        """The batches to judge, and how."""
+        reader = _arrow.reader(data, url)
+        self.check_crawlers(crawler, user_agent)
+        plan = _plan(reader.schema, url, crawler or user_agent, time, columns)
+        return reader, plan._replace(is_user_agent=user_agent is not None)
+
+    def _answered(
+        self,
+        reader: pa.RecordBatchReader,
+        plan: _Plan,
+        progress: Callable[[int], object] | None,
+        texts: Callable[[], _botaudit.AnswerTexts],
+    ) -> Iterator[pa.RecordBatch]:
+        """The batches with their answers; `texts` gives the texts that a batch continues."""
+        done = 0
+        for batch in _arrow.of_size(reader, max(1, _arrow.ROWS // self._native.per_row)):
+            yield self._judged(batch, plan, texts())
+            done += batch.num_rows
+            if progress is not None:
+                progress(done)
+
+    def _judged(
+        self, batch: pa.RecordBatch, plan: _Plan, texts: _botaudit.AnswerTexts
+    ) -> pa.RecordBatch:
         crawler = None if plan.crawler is None else _arrow.texts(batch.column(plan.crawler))
         time = None if plan.time is None else _arrow.times(batch.column(plan.time))
         url = _arrow.texts(batch.column(plan.url))
-        found = self._native.classify(url, crawler, is_user_agent, time, plan.answers)
+        found = self._native.classify(url, crawler, plan.is_user_agent, time, plan.answers, texts)
         answers = dict(zip(plan.answers, found, strict=True))
         own = batch.columns
         if self._native.per_row > 1:
@@ -187,6 +219,17 @@ class Classifier:
             own = [_arrow.taken(column, rows) for column in own]
         arrays = [answers[name] if index is None else own[index] for name, index in plan.output]
         return pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
+
+
+def _with_last_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same texts with one dictionary: that of each batch continues the one before."""
+    if not pa.types.is_dictionary(column.type) or column.num_chunks < 2:
+        return column
+    texts = column.chunk(column.num_chunks - 1).dictionary
+    chunks = (
+        pa.DictionaryArray.from_arrays(chunk.indices, texts, safe=False) for chunk in column.chunks
+    )
+    return pa.chunked_array(chunks)
 
 
 def _plan(

@@ -79,7 +79,7 @@ def judge(
         if urls.num_rows:
             judge.set_robots(robots)
             rows = pa.RecordBatch.from_struct_array(urls.column("row"))
-            yield from judge.batches(rows, columns=columns, **options)
+            yield from _plain(judge.batches(rows, columns=columns, **options))
         last = batch.column("origin")[-1]
         kept = robots.filter(pc.equal(robots["origin"], last)) if last.is_valid else None
 
@@ -106,7 +106,17 @@ def judge_by_file(
     judge = Classifier(**classifier, robots=_distributed(file))
     for batch in batches:
         rows = pa.RecordBatch.from_struct_array(batch.column("row"))
-        yield from judge.batches(rows, columns=columns, **options)
+        yield from _plain(judge.batches(rows, columns=columns, **options))
+
+
+def _plain(batches: Batches) -> Batches:
+    """The same with strings in place of dictionaries, which Spark does not read."""
+    for batch in batches:
+        fields = [
+            pa.field(field.name, pa.string()) if pa.types.is_dictionary(field.type) else field
+            for field in batch.schema
+        ]
+        yield batch.cast(pa.schema(fields))
 
 
 def _distributed(file: str) -> str:

@@ -1,10 +1,12 @@
 //! The columns of answers, built from the verdicts of whole batches.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::{Array, Int32Array, StringArray};
-use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, DictionaryArray, Int32Array, StringArray};
+use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder};
 use arrow_pyarrow::ToPyArrow;
 use botaudit::classify::{batch::JudgedBatch, crawler_source::CrawlerSource, outcome::Detail};
 use botaudit::report::escape::visible;
@@ -21,48 +23,48 @@ pub struct Answers {
     columns: Vec<AnswerColumn>,
 }
 
+/// The texts of the columns that were built so far, which later columns continue.
+#[pyclass(frozen, module = "botaudit._botaudit")]
+#[derive(Default)]
+pub struct AnswerTexts(Mutex<HashMap<&'static str, Texts>>);
+
+#[pymethods]
+impl AnswerTexts {
+    #[new]
+    fn new() -> AnswerTexts {
+        AnswerTexts::default()
+    }
+}
+
 struct AnswerColumn {
     name: &'static str,
-    values: Values,
+    /// The different texts of the column; `None` for lines.
+    texts: Option<Texts>,
+    /// For each row a line or the index of a text; anything if it is null.
+    values: Vec<i32>,
     valid: NullBufferBuilder,
 }
 
-enum Values {
-    Lines(Vec<i32>),
-    Texts { offsets: Vec<i32>, bytes: Vec<u8> },
+/// Different texts, numbered in the order in which they were found.
+#[derive(Default)]
+struct Texts {
+    list: Vec<Box<str>>,
+    numbers: HashMap<Box<str>, i32>,
+    /// The index of the previous text: outcomes of an origin follow one another.
+    last: usize,
 }
-
-/// The value of one outcome: a line, or the position of a text. Small, because each row looks one up.
-#[derive(Clone, Copy)]
-struct OutcomeValue {
-    /// [`NO_VALUE`] if it is null.
-    start: u32,
-    len: u32,
-}
-
-const NO_VALUE: u32 = u32::MAX;
-
-const NULL: OutcomeValue = OutcomeValue { start: NO_VALUE, len: 0 };
-
-/// Texts are copied in pieces of this size, which need no call; what is copied too much is
-/// overwritten by the next text.
-const PIECE: usize = 32;
 
 impl Answers {
-    /// Empty columns with these names, for about `rows` rows.
-    pub fn new(names: &[String], rows: usize) -> Answers {
+    /// Empty columns with these names, for about `rows` rows. Their texts continue `known`.
+    pub fn new(names: &[String], rows: usize, known: &AnswerTexts) -> Answers {
+        let mut known = known.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_wanted = |name: &&str| names.iter().any(|wanted| wanted == name);
         let names = columns().iter().copied().filter(is_wanted);
-        let columns = names.map(|name| {
-            let values = match name {
-                "rule_line" => Values::Lines(Vec::with_capacity(rows)),
-                _ => {
-                    let mut offsets = Vec::with_capacity(rows + 1);
-                    offsets.push(0);
-                    Values::Texts { offsets, bytes: Vec::new() }
-                }
-            };
-            AnswerColumn { name, values, valid: NullBufferBuilder::new(rows) }
+        let columns = names.map(|name| AnswerColumn {
+            name,
+            texts: (name != "rule_line").then(|| known.remove(name).unwrap_or_default()),
+            values: Vec::with_capacity(rows),
+            valid: NullBufferBuilder::new(rows),
         });
         Answers { columns: columns.collect() }
     }
@@ -102,9 +104,18 @@ impl Answers {
         }
     }
 
-    /// The columns as arrays of pyarrow.
-    pub fn into_pyarrow(self, py: Python<'_>) -> PyResult<Vec<Bound<'_, PyAny>>> {
-        let array = |column: AnswerColumn| column.into_array().to_data().to_pyarrow(py);
+    /// The columns as arrays of pyarrow. Their texts go to `known`.
+    pub fn into_pyarrow<'py>(
+        self,
+        py: Python<'py>,
+        known: &AnswerTexts,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let mut known = known.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let array = |column: AnswerColumn| {
+            let (name, (array, texts)) = (column.name, column.into_array());
+            known.extend(texts.map(|texts| (name, texts)));
+            array.to_data().to_pyarrow(py)
+        };
         self.columns.into_iter().map(array).collect()
     }
 }
@@ -118,78 +129,58 @@ impl AnswerColumn {
         answers: &[u32],
         has_nulls: bool,
     ) {
-        let mut texts = Vec::new();
         let outcomes = &batch.outcomes;
-        let value = |outcome| {
-            with_cell(self.name, crawlers, outcomes, outcome, |cell| match (cell, &self.values) {
-                (None, _) => NULL,
-                (Some(line), Values::Lines(_)) => {
-                    let line = std::str::from_utf8(line).ok().and_then(|line| line.parse().ok());
-                    OutcomeValue { start: line.unwrap_or(0), len: 0 }
-                }
-                (Some(text), Values::Texts { .. }) => {
-                    let start = texts.len();
-                    match self.name {
-                        // The bytes of strangers, escaped as in all reports.
-                        "pattern" | "group" => texts.extend_from_slice(visible(text).as_bytes()),
-                        _ => texts.extend_from_slice(text),
-                    }
-                    OutcomeValue { start: start as u32, len: (texts.len() - start) as u32 }
+        let mut value = |outcome| {
+            with_cell(self.name, crawlers, outcomes, outcome, |cell| {
+                let cell = cell?;
+                match (&mut self.texts, self.name) {
+                    (None, _) => std::str::from_utf8(cell).ok()?.parse().ok(),
+                    // The bytes of strangers, escaped as in all reports.
+                    (Some(texts), "pattern" | "group") => Some(texts.number(&visible(cell))),
+                    (Some(texts), _) => Some(texts.number(&String::from_utf8_lossy(cell))),
                 }
             })
         };
-        let values: Vec<OutcomeValue> = outcomes.iter().map(value).chain([NULL]).collect();
-        texts.resize(texts.len() + PIECE, 0);
-        let is_valid = |value: OutcomeValue| value.start != NO_VALUE;
-        if !has_nulls && values[..outcomes.iter().len()].iter().all(|&value| is_valid(value)) {
+        // The value after those of all outcomes is null.
+        let values: Vec<Option<i32>> = outcomes.iter().map(&mut value).chain([None]).collect();
+        if !has_nulls && values[..outcomes.iter().len()].iter().all(Option::is_some) {
             self.valid.append_n_non_nulls(answers.len());
         } else {
-            let is_valid = |row: usize| is_valid(values[answers[row] as usize]);
+            let is_valid = |row: usize| values[answers[row] as usize].is_some();
             let valid = BooleanBuffer::collect_bool(answers.len(), is_valid);
             self.valid.append_buffer(&NullBuffer::new(valid));
         }
-        let values = answers.iter().map(|&answer| values[answer as usize]);
-        match &mut self.values {
-            Values::Lines(lines) => lines.extend(values.map(|value| value.start as i32)),
-            Values::Texts { offsets, bytes } => push_texts(values, &texts, offsets, bytes),
-        }
+        let values: Vec<i32> = values.into_iter().map(Option::unwrap_or_default).collect();
+        self.values.extend(answers.iter().map(|&answer| values[answer as usize]));
     }
 
-    fn into_array(mut self) -> Arc<dyn Array> {
-        let nulls = self.valid.finish();
-        match self.values {
-            Values::Lines(lines) => Arc::new(Int32Array::new(lines.into(), nulls)),
-            Values::Texts { offsets, bytes } => {
-                let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-                Arc::new(StringArray::new(offsets, bytes.into(), nulls))
+    fn into_array(mut self) -> (Arc<dyn Array>, Option<Texts>) {
+        let values = Int32Array::new(self.values.into(), self.valid.finish());
+        let array: Arc<dyn Array> = match &self.texts {
+            None => Arc::new(values),
+            Some(texts) => {
+                let texts = StringArray::from_iter_values(&texts.list);
+                Arc::new(DictionaryArray::<Int32Type>::new(values, Arc::new(texts)))
             }
-        }
+        };
+        (array, self.texts)
     }
 }
 
-/// Appends the text of each value to `bytes`, and its end to `offsets`.
-fn push_texts(
-    values: impl Iterator<Item = OutcomeValue> + Clone,
-    texts: &[u8],
-    offsets: &mut Vec<i32>,
-    bytes: &mut Vec<u8>,
-) {
-    let total: usize = values.clone().map(|value| value.len as usize).sum();
-    let mut end = bytes.len();
-    i32::try_from(end + total).expect("a call has a limited number of rows");
-    match end {
-        // Fresh pages need not be cleared.
-        0 => *bytes = vec![0; total + PIECE],
-        _ => bytes.resize(end + total + PIECE, 0),
-    }
-    offsets.extend(values.map(|OutcomeValue { start, len }| {
-        let (mut from, mut to) = (start as usize, end);
-        end += len as usize;
-        while to < end {
-            bytes[to..to + PIECE].copy_from_slice(&texts[from..from + PIECE]);
-            (from, to) = (from + PIECE, to + PIECE);
+impl Texts {
+    /// The number of `text`, which is added if it is new.
+    fn number(&mut self, text: &str) -> i32 {
+        if self.list.get(self.last).is_none_or(|last| **last != *text) {
+            self.last = match self.numbers.get(text) {
+                Some(&number) => number as usize,
+                None => {
+                    let number = self.list.len();
+                    self.numbers.insert(text.into(), number as i32);
+                    self.list.push(text.into());
+                    number
+                }
+            };
         }
-        end as i32
-    }));
-    bytes.truncate(end);
+        self.last as i32
+    }
 }

@@ -18,7 +18,7 @@ use botaudit::judge::{Judge, profile::CrawlerProfile};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::answers::Answers;
+use crate::answers::{AnswerTexts, Answers};
 use crate::cells::Cells;
 use crate::failure::exception;
 use crate::robots_table;
@@ -29,7 +29,7 @@ const BATCH_BYTES_MAX: usize = 32 << 20;
 
 /// The parts of the memory of which one is for the URLs of a batch; what is known of its rows takes
 /// about as much again.
-const BATCH_PARTS: usize = 12;
+const BATCH_PARTS: usize = 8;
 
 /// The most bytes of a name of a crawler, a user agent or a time that are read.
 const CELL_BYTES_MAX: usize = 1 << 20;
@@ -109,7 +109,8 @@ impl Classifier {
     }
 
     /// The columns `names` of the answers to the rows of a batch.
-    #[pyo3(signature = (url, crawler, is_user_agent, time, names))]
+    #[pyo3(signature = (url, crawler, is_user_agent, time, names, texts))]
+    #[allow(clippy::too_many_arguments)]
     fn classify<'py>(
         &self,
         py: Python<'py>,
@@ -118,11 +119,12 @@ impl Classifier {
         is_user_agent: bool,
         time: Option<&Bound<'py, PyAny>>,
         names: Vec<String>,
+        texts: &AnswerTexts,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let crawler = crawler.map(Cells::of).transpose()?.map(|cells| (cells, is_user_agent));
         let time = time.map(Cells::of).transpose()?;
         let columns = Columns { url: Cells::of(url)?, crawler, time };
-        py.detach(|| self.answers(&columns, &names)).into_pyarrow(py)
+        py.detach(|| self.answers(&columns, &names, texts)).into_pyarrow(py, texts)
     }
 
     /// Sentences about robots.txt files that could not be read, or are something else.
@@ -156,7 +158,7 @@ impl Classifier {
         OriginCache::new(self.memory_bytes / 8)
     }
 
-    fn answers(&self, columns: &Columns, names: &[String]) -> Answers {
+    fn answers(&self, columns: &Columns, names: &[String], texts: &AnswerTexts) -> Answers {
         let judge = self.judge.read().unwrap_or_else(PoisonError::into_inner);
         let known = self.memories.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut memory = known.unwrap_or_else(|| BatchMemory {
@@ -164,7 +166,7 @@ impl Classifier {
             user_agents: UserAgentCache::default(),
         });
         let crawlers = self.crawlers();
-        let mut answers = Answers::new(names, columns.url.len() * crawlers.per_row());
+        let mut answers = Answers::new(names, columns.url.len() * crawlers.per_row(), texts);
         let detail = answers.detail();
         let context =
             BatchContext { judge: &judge, crawlers: &crawlers, default_scheme: None, detail };

@@ -26,6 +26,7 @@ use botaudit::url::origin::Origin;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use answers::AnswerTexts;
 use cells::Cells;
 use classifier::Classifier;
 use failure::exception;
@@ -119,6 +120,7 @@ fn _botaudit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("COLUMNS", answers::columns())?;
     module.add("HOPS_MAX", HOPS_MAX)?;
+    module.add_class::<AnswerTexts>()?;
     module.add_class::<Classifier>()?;
     module.add_class::<Matcher>()?;
     module.add_class::<RobotsTxt>()?;

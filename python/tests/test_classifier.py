@@ -207,6 +207,28 @@ def test_small_and_large_batches(classifier: botaudit.Classifier) -> None:
     assert sum(batch.num_rows for batch in reader) == len(many)
 
 
+def test_texts_are_stored_once(classifier: botaudit.Classifier) -> None:
+    names = ["a", "b", None, "a", "c"]
+    urls = [name and f"https://{name}.example/private" for name in names]
+    # More rows than a batch holds, and other origins in the last batch.
+    table = pa.table({"url": [*urls * (_arrow.ROWS // 4), "https://z.example/"]})
+    found = classifier.classify(table)
+    origins = found["origin"]
+    assert origins.type == pa.dictionary(pa.int32(), pa.string())
+    assert origins.num_chunks > 1
+    expected = sorted(f"https://{name}.example" for name in "abcz")
+    for chunk in origins.chunks:
+        assert sorted(chunk.dictionary.to_pylist()) == expected
+    counts = found.group_by("origin").aggregate([("url", "count")]).to_pydict()
+    assert dict(zip(counts["origin"], counts["url_count"], strict=True)) == {
+        **{origin: _arrow.ROWS // 4 * names.count(origin[8]) for origin in expected[:3]},
+        "https://z.example": 1,
+        None: 0,
+    }
+    assert origins.cast("string").type == pa.string()
+    assert classifier.classify(table.slice(0, 0))["origin"].to_pylist() == []
+
+
 def test_threads_share_a_classifier(tmp_path: Path, rng: random.Random) -> None:
     snapshots = random_snapshots(rng, 40)
     classifier = botaudit.Classifier(["GPTBot"], robots=robots_table(snapshots), memory=1 << 16)

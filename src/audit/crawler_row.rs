@@ -93,6 +93,13 @@ impl ActorRow {
         Ok(ActorRow { origin, actor, tally, broken, prior_fetches, delayed, usage, reactions })
     }
 
+    /// Requests for policy files; `None` if their sums cannot be.
+    fn policy_requests(&self) -> Option<u64> {
+        self.tally.policy_files.values().try_fold(0u64, |sum, file| {
+            sum.checked_add(file.requests).filter(|_| file.holds(self.tally.span))
+        })
+    }
+
     /// Checks that separate sums agree.
     pub(super) fn check(&self) -> Result<()> {
         let total = self.tally.total();
@@ -108,6 +115,9 @@ impl ActorRow {
             && self.usage.iter().all(|row| {
                 row.tally.holds(self.tally.span)
                     && row.tally.requests <= total.allowed + total.not_bound
+            })
+            && self.policy_requests().is_some_and(|requests| {
+                requests <= total.requests - total.robots_txt_requests - total.no_path
             })
             && self.prior_fetches.total() == total.violations
             && self.prior_fetches.holds();

@@ -4,6 +4,7 @@
 //! count the chunks, and the sums are merged. Only finished sums leave a worker, so reports do not
 //! depend on the number of threads or the size of chunks.
 
+pub mod answer_tally;
 mod chunk_queue;
 pub mod client_address;
 pub mod client_key;

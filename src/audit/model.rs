@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 
 use crate::crawlers::{crawler::CrawlerId, identity::Identity, registry::Registry};
 use crate::input::source::FileId;
+use crate::judge::policy_files::PolicyFile;
 use crate::judge::timeline::BeforeFirst;
 use crate::merge::sum;
 use crate::time::Day;
 
+use super::answer_tally::AnswerTally;
 use super::crawler_row::{ActorRow, Broken, Delayed};
 use super::reaction_rows::ReactionRow;
 use super::tally::crawler_tally::{Actor, CrawlerTally};
@@ -94,6 +96,13 @@ impl ReportModel {
         self.rows
             .iter()
             .flat_map(|row| row.usage.iter().map(|usage| (row.origin.as_str(), row.actor, usage)))
+    }
+
+    /// The requests of each crawler for files such as llms.txt.
+    pub fn policy_files(&self) -> impl Iterator<Item = (&str, Actor, PolicyFile, &AnswerTally)> {
+        self.actors().flat_map(|(origin, actor, tally)| {
+            tally.policy_files.iter().map(move |(file, answers)| (origin, actor, *file, answers))
+        })
     }
 
     /// Each broken rule of each crawler.

@@ -29,6 +29,14 @@ impl OriginKey {
             _ => None,
         }
     }
+
+    /// The same with the port, unless it is the default.
+    pub fn host_and_port(&self) -> Option<&str> {
+        match self {
+            OriginKey::Origin(origin) => Some(origin.host_and_port()),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for OriginKey {

@@ -12,9 +12,10 @@ use crate::judge::{crawl_delay::AskedDelay, profile::CrawlerProfile, verdict::Ru
 
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
+use super::answer_tally::AnswerTally;
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
-use super::usage::{UsageRow, UsageTally};
+use super::usage::UsageRow;
 
 /// A version of a robots.txt that was used, and the kept part of its text.
 #[derive(Clone, Debug)]
@@ -108,7 +109,7 @@ impl<'a> Quotes<'a> {
     ///
     /// # Errors
     /// If the tally is damaged and lacks the line.
-    pub fn usage(&self, stated: StatedPreference, tally: UsageTally) -> Result<UsageRow> {
+    pub fn usage(&self, stated: StatedPreference, tally: AnswerTally) -> Result<UsageRow> {
         let lines = self.text(stated.robots)?.lines;
         let digest = self.header.robots[stated.robots.index()].digest;
         match (1..=lines).contains(&stated.line) {

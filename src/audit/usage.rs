@@ -2,31 +2,12 @@
 //!
 //! They are *fetched under reservation* or with permission; none of this is a violation.
 
-use serde::{Deserialize, Serialize};
-
 use crate::digest::Digest;
 use crate::judge::usage::StatedPreference;
-use crate::merge::{Merge, merge_fields};
-use crate::time::UtcTime;
 
-use super::sums::{Span, Statuses};
+use super::answer_tally::AnswerTally;
 
 mod oracle;
-
-/// Requests to which one preference applied.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct UsageTally {
-    /// How many.
-    pub requests: u64,
-    /// The statuses of the answers.
-    pub statuses: Statuses,
-    /// The bytes of the answers.
-    pub bytes: u64,
-    /// When.
-    pub span: Option<Span>,
-}
-
-merge_fields!(UsageTally { requests, statuses, bytes, span });
 
 /// A preference, and the requests to which it applied.
 #[derive(Clone, Debug)]
@@ -36,55 +17,5 @@ pub struct UsageRow {
     /// The preference.
     pub stated: StatedPreference,
     /// The requests.
-    pub tally: UsageTally,
-}
-
-impl UsageTally {
-    /// Counts one request.
-    pub fn count(&mut self, time: UtcTime, status: u16, bytes: u64) {
-        self.requests += 1;
-        self.statuses.count(status);
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.span.absorb(Some(Span::at(time)));
-    }
-
-    /// Whether the parts agree, in a row whose requests lie in `span`.
-    pub fn holds(&self, span: Option<Span>) -> bool {
-        let mut statuses = self.statuses.counts().into_iter();
-        let answers = statuses.try_fold(0u64, u64::checked_add);
-        let is_within = |of: Span, all: Span| {
-            all.first <= of.first && of.first <= of.last && of.last <= all.last
-        };
-        self.requests > 0
-            && answers == Some(self.requests)
-            && self.span.zip(span).is_some_and(|(of, all)| is_within(of, all))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A file may have been written by anybody.
-    #[test]
-    fn sums_that_cannot_be_are_noticed() {
-        let at = |seconds| UtcTime::from_unix_seconds(seconds).unwrap();
-        let all = Some(Span { first: at(5), last: at(9) });
-        let mut sum = UsageTally::default();
-        [5, 9].into_iter().for_each(|second| sum.count(at(second), 200, 1));
-        assert!(sum.holds(all) && !sum.holds(None));
-        type Damage = fn(&mut UsageTally);
-        let damages: [Damage; 5] = [
-            |sum| *sum = UsageTally::default(),
-            |sum| sum.requests = 3,
-            |sum| sum.statuses.status_4xx = u64::MAX,
-            |sum| sum.span = Some(Span::at(UtcTime::EPOCH)),
-            |sum| sum.span = sum.span.map(|span| Span { first: span.last, last: span.first }),
-        ];
-        for (number, damage) in damages.iter().enumerate() {
-            let mut damaged = sum.clone();
-            damage(&mut damaged);
-            assert!(!damaged.holds(all), "{number}");
-        }
-    }
+    pub tally: AnswerTally,
 }

@@ -22,6 +22,8 @@ use crate::input::lines::lines;
 use crate::input::source::FileId;
 use crate::judge::Judge;
 use crate::judge::decision_cache::DecisionCache;
+use crate::judge::policy_files::PolicyFile;
+use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
 use crate::logs::LineContent;
@@ -369,6 +371,14 @@ impl<'a> Worker<'a> {
         let at = JudgedAt::Time(record.time, context.before_first);
         let stated = context.judge.usage(known, &dated, (crawler, path), at);
         count_usage(stated, record, tally);
+        if let Some(path) = path.filter(|_| verdict != Verdict::RobotsTxt) {
+            let host = site.origin_key.host_and_port();
+            let named =
+                |robots: &Arc<Robots>| robots.named_file(context.judge.dialect(), (host, path));
+            if let Some(file) = PolicyFile::usual(path).or_else(|| dated.robots.and_then(named)) {
+                tally.policy_files.entry(file).count(record.time, record.status, record.bytes);
+            }
+        }
         tally.before_first += u64::from(dated.is_before_first);
         tally.unreachable_by_logs += u64::from(dated.is_by_logs && verdict == Verdict::Unreachable);
         if let Some(robots) = dated.robots

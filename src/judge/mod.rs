@@ -16,6 +16,7 @@ mod memory_budget;
 pub mod messages;
 pub mod origin_history;
 pub mod outages;
+pub mod policy_files;
 pub mod profile;
 pub mod robots;
 pub mod rule_changes;
@@ -49,6 +50,7 @@ use memory_budget::{MemoryBudget, file_bytes, name_bytes};
 use messages::{foreign_message, slow_decisions};
 use origin_history::OriginHistory;
 use outages::KnownOutages;
+use policy_files::NamedFiles;
 use profile::{CrawlerProfile, Profiles};
 use robots::{Binding, BoundRules, Robots, RobotsId};
 
@@ -434,6 +436,7 @@ impl Judge {
             bindings: ByCrawler::new(self.profiles.len),
             shared: Mutex::default(),
             usage,
+            named_files: NamedFiles::default(),
             crawl_delays: OnceLock::new(),
             text,
         });

@@ -12,7 +12,10 @@ use crate::mutex::lock;
 use crate::robots::model::{Group, ParsedRobotsTxt};
 use crate::robots::{body::RobotsBody, foreign::Foreign};
 
+use crate::url::{dialect::Dialect, path::PathQuery};
+
 use super::crawler_usage::UsageByCrawler;
+use super::policy_files::{NamedFiles, PolicyFile};
 use super::{by_crawler::ByCrawler, crawl_delay::CrawlDelays, profile::Profiles};
 
 /// The number of a version of a robots.txt in one judge.
@@ -52,6 +55,8 @@ pub struct Robots {
     pub(super) profiles: Arc<Profiles>,
     /// Its statements about use, by crawler.
     pub(super) usage: UsageByCrawler,
+    /// The files that it names.
+    pub(super) named_files: NamedFiles,
     /// Its Crawl-delays.
     pub(super) crawl_delays: CrawlDelays,
     /// By crawler; created when a crawler is first judged by it.
@@ -110,6 +115,15 @@ pub struct DecidingRule {
 }
 
 impl Robots {
+    /// What it calls the file `path` of `host`: see [`NamedFiles::get`].
+    pub fn named_file(
+        &self,
+        dialect: Dialect,
+        file: (Option<&str>, PathQuery<'_>),
+    ) -> Option<PolicyFile> {
+        self.named_files.get(&self.text, dialect, file)
+    }
+
     /// The rule on `line`, as it bound `crawler`.
     pub fn binding_rule(&self, line: u32, crawler: CrawlerId) -> BindingRule<'_> {
         let (_, rule) = self.text.rule_at(line).expect("a verdict names a line that holds a rule");

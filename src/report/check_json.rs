@@ -12,7 +12,7 @@
 //! | `reason`, `reason_text` | why: a word, and a sentence |
 //! | `dialect` | in which the rules were read |
 //! | `origin` | scheme, host and port, or null where a path was given alone |
-//! | `robots` | `source`, `digest`, `size_bytes`, `parsed_bytes` of the file, or null |
+//! | `robots` | `source`, `digest`, `size_bytes`, `parsed_bytes`, `licenses` (URLs) of the file, or null |
 //! | `in_force` | of an archive: `at_utc`, `snapshot_fetched_utc`, `outcome`, `snapshot_age_seconds`, `unreachable_since_utc`, and `grace`: disallowed, but an earlier robots.txt that crawlers may still hold allows it; or null |
 //! | `crawler` | `asked_by` (`name`, `user-agent`, `token`), `asked` (what was given), `name`, `operator`, `purpose`, `binding`, `stated_policy`, `known` (`yes`, `no`, `looks-automated`) |
 //! | `group` | `tokens_tried`, `bound_by` (a product token, `*` or null), `user_agent_lines`, `groups` and `rules` (how many), `continued_over_lines` (other fields between the User-agent lines of a group), `star_rules_passed_over`; or null |
@@ -111,11 +111,13 @@ fn in_force(found: &InForce, grace: bool) -> Value {
 }
 
 fn robots(file: &File) -> Value {
+    let licenses = file.robots.text.licenses.iter().map(|license| visible(&license.url));
     json!({
         "source": visible(file.source.as_bytes()),
         "digest": file.robots.digest.to_string(),
         "size_bytes": file.robots.size_bytes,
         "parsed_bytes": file.robots.parsed_bytes,
+        "licenses": licenses.collect::<Vec<_>>(),
     })
 }
 

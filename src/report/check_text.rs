@@ -134,6 +134,10 @@ fn file_rows(file: &File, rows: &mut Rows) {
     };
     rows.add("robots.txt", &format!("{}  ({size})", visible(file.source.as_bytes())));
     rows.add("", &robots.digest.to_string());
+    for license in robots.text.licenses.iter().take(SHOWN_MAX) {
+        let url = visible(&license.url);
+        rows.add("license", &format!("{url}  (line {})", license.line));
+    }
 }
 
 fn crawler(kind: CrawlerKind<'_>, rows: &mut Rows) {

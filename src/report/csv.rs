@@ -288,11 +288,17 @@ impl Row {
         self
     }
 
+    /// `crawler`, `operator`, `purpose`, `identity`.
+    pub fn crawler_and_identity(&mut self, crawler: &Crawler, identity: Identity) -> &mut Row {
+        self.name_and_operator(crawler).word(identity.as_str())
+    }
+
     fn crawler_without_identity(&mut self, crawler: &Crawler) -> &mut Row {
-        self.text(&crawler.name)
-            .text(&crawler.operator)
-            .text(&crawler.purpose)
-            .word(crawler.stated_policy().as_str())
+        self.name_and_operator(crawler).word(crawler.stated_policy().as_str())
+    }
+
+    fn name_and_operator(&mut self, crawler: &Crawler) -> &mut Row {
+        self.text(&crawler.name).text(&crawler.operator).text(&crawler.purpose)
     }
 
     /// Appends the cells of `other`.

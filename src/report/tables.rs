@@ -12,8 +12,8 @@ use crate::time::Hour;
 
 use super::columns::column::TableSchema;
 use super::columns::tables::{
-    CRAWL_DELAY, DAILY, HOURLY, REACTIONS, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY,
-    UNKNOWN_CRAWLERS, USAGE, VIOLATION, WHAT_IF,
+    CRAWL_DELAY, DAILY, HOURLY, POLICY_FILES, REACTIONS, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES,
+    SUMMARY, UNKNOWN_CRAWLERS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -41,6 +41,7 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (HOURLY, write_hourly),
     (REACTIONS, write_reactions),
     (USAGE, write_usage),
+    (POLICY_FILES, write_policy_files),
     (UNKNOWN_CRAWLERS, write_unknown_crawlers),
     (REJECTS, write_rejects),
     (WHAT_IF, write_what_if),
@@ -177,10 +178,7 @@ fn write_reactions(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
         let ReactionRow { times, tally, around_fetch, .. } = reaction;
         let promised = crawler.reaction_hours;
         row.text(origin)
-            .text(&crawler.name)
-            .text(&crawler.operator)
-            .text(&crawler.purpose)
-            .word(identity.as_str())
+            .crawler_and_identity(crawler, identity)
             .time(times.after)
             .time(times.before)
             .maybe(reaction.old_digest.as_ref(), 1, Row::digest)
@@ -207,10 +205,7 @@ fn write_usage(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
         let crawler = of.crawlers.registry.crawler(id);
         let UsageRow { digest, stated, tally } = usage;
         row.text(origin)
-            .text(&crawler.name)
-            .text(&crawler.operator)
-            .text(&crawler.purpose)
-            .word(identity.as_str())
+            .crawler_and_identity(crawler, identity)
             .word(stated.signal.as_str())
             .word(stated.category.as_str())
             .word(stated.preference.as_str())
@@ -218,6 +213,19 @@ fn write_usage(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
             .digest(digest)
             .counts([tally.requests, tally.statuses.status_2xx, tally.bytes])
             .span(tally.span);
+    })
+}
+
+fn write_policy_files(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    csv.rows(of.audit.policy_files(), |row, (origin, (id, identity), file, answers)| {
+        let crawler = of.crawlers.registry.crawler(id);
+        row.text(origin)
+            .crawler_and_identity(crawler, identity)
+            .word(file.as_str())
+            .counts([answers.requests])
+            .statuses(&answers.statuses)
+            .counts([answers.bytes])
+            .span(answers.span);
     })
 }
 

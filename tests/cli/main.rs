@@ -28,6 +28,7 @@
 //! - `output`: reports in one step, exit codes, equal bytes for any number of threads.
 //! - `overwrite`: no output is an input, and no foreign file is overwritten.
 //! - `mistakes`: common mistakes and their messages.
+//! - `measures`: the tables of measures, computed again from the requests.
 //! - `merge`: tallies of parts, merged.
 //! - `reactions`: what crawlers do after a change of robots.txt.
 //! - `report`: a report written again, without the logs.
@@ -66,6 +67,7 @@ mod kept;
 mod lint;
 mod log_lines;
 mod manual;
+mod measures;
 mod merge;
 mod mistakes;
 mod nightly;

@@ -113,3 +113,14 @@ fn check_shows_the_preference_with_its_line() {
     let ran = sandbox.run(&format!("{check} GPTBot /private/c")).exits(1);
     assert!(!ran.stdout.contains("train-ai"), "{}", ran.stdout);
 }
+
+#[test]
+fn check_shows_the_licences_of_the_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "License: https://a.example/rsl.xml\nLicense: no\n");
+    let check = "check /a --crawler GPTBot --robots robots.txt";
+    let shown = sandbox.run(check).exits(0).stdout;
+    assert!(shown.contains("  license     https://a.example/rsl.xml  (line 1)\n"), "{shown}");
+    let shown = sandbox.run(&format!("{check} --format json")).exits(0).stdout;
+    assert!(shown.contains(r#""licenses":["https://a.example/rsl.xml"]"#), "{shown}");
+}

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+use crate::judge::policy_files::PolicyFile;
 use crate::judge::{robots::RobotsId, usage::StatedPreference, verdict::RuleRef};
 use crate::merge::{Merge, merge_fields, sum};
 use crate::time::Day;
 
+use super::super::answer_tally::AnswerTally;
 use super::super::sums::{Span, Statuses, Sums, is_default};
-use super::super::usage::UsageTally;
 use super::super::what_if::WhatIfTally;
 use super::super::{delay_kept::DelayTally, reactions::ReactionTally};
 use super::super::{robots_fetches::FetchTally, time_buckets::TimeBuckets};
@@ -45,7 +46,10 @@ pub struct CrawlerTally {
     pub simulated: Option<Box<WhatIfTally>>,
     /// Requests for paths with a preference about their use.
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
-    pub usage: ShortMap<StatedPreference, UsageTally>,
+    pub usage: ShortMap<StatedPreference, AnswerTally>,
+    /// Requests for files such as llms.txt.
+    #[serde(skip_serializing_if = "ShortMap::is_empty")]
+    pub policy_files: ShortMap<PolicyFile, AnswerTally>,
     /// Requests around changes of the rules, if robots.txt has a history.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reactions: Option<Box<ReactionTally>>,
@@ -114,6 +118,7 @@ impl Merge for CrawlerTally {
         self.unreachable_by_logs += other.unreachable_by_logs;
         self.simulated.absorb(other.simulated);
         self.usage.absorb(other.usage);
+        self.policy_files.absorb(other.policy_files);
         self.reactions.absorb(other.reactions);
         if other.times == Times::GivenUp {
             self.give_up_times();

@@ -35,6 +35,14 @@ groups! {
         column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
     ];
 
+    /// The same without what its operator says.
+    CRAWLER = [
+        column("crawler", "text", "name of the crawler in the registry"),
+        column("operator", "text", "company that runs the crawler"),
+        column("purpose", "text", "purpose of the crawler: search, ai-training, seo, ..."),
+        column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
+    ];
+
     /// The statuses of the answers.
     STATUSES = [
         count("status_2xx", "requests answered with a status of 200 to 299"),

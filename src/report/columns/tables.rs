@@ -2,9 +2,9 @@
 
 use super::column::{CsvColumn, TableSchema, column, count, joined, line_number, tables, time};
 use super::groups::{
-    ALLOWED, ALLOWED_IGNORING_STAR, BYTES, DAY, EXAMPLE, NOT_BOUND_REASON, ORIGIN, PRIOR_FETCHES,
-    REQUESTS, ROBOTS_TXT_REQUESTS, RULE, SEEN, SITE, SITE_DAY, STATUSES, SUMS, UNKNOWN,
-    UNREACHABLE, VIOLATION_RATE, VIOLATIONS, WHO,
+    ALLOWED, ALLOWED_IGNORING_STAR, BYTES, CRAWLER, DAY, EXAMPLE, NOT_BOUND_REASON, ORIGIN,
+    PRIOR_FETCHES, REQUESTS, ROBOTS_TXT_REQUESTS, RULE, SEEN, SITE, SITE_DAY, STATUSES, SUMS,
+    UNKNOWN, UNREACHABLE, VIOLATION_RATE, VIOLATIONS, WHO,
 };
 
 tables! {
@@ -85,11 +85,7 @@ tables! {
 
     /// What crawlers did after changes of robots.txt.
     REACTIONS = "reactions.csv", "each origin, crawler, identity, change of the rules for this crawler, and direction; only with an archive: see [reactions](#reactions-to-changes)": [
-        ORIGIN,
-        column("crawler", "text", "name of the crawler in the registry"),
-        column("operator", "text", "company that runs the crawler"),
-        column("purpose", "text", "purpose of the crawler: search, ai-training, seo, ..."),
-        column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
+        ORIGIN, CRAWLER,
         time("changed_after_utc", "last fetch in the archive that still saw the old rules"),
         time("changed_before_utc", "first fetch in the archive that saw the new rules"),
         column("old_digest", "sha256:hex", "digest of the version with the old rules; empty if there was no robots.txt"),
@@ -115,11 +111,7 @@ tables! {
 
     /// What crawlers fetched of paths about whose use robots.txt states a preference.
     USAGE = "usage.csv", "each origin, crawler, identity, and line of a robots.txt that states a preference about the purpose of the crawler: see [use](#statements-about-use)": [
-        ORIGIN,
-        column("crawler", "text", "name of the crawler in the registry"),
-        column("operator", "text", "company that runs the crawler"),
-        column("purpose", "text", "purpose of the crawler: search, ai-training, seo, ..."),
-        column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
+        ORIGIN, CRAWLER,
         column("signal", "content-usage, content-signal, product-token", "form of the statement"),
         column("category", "train-ai, search, ai-train, ai-input, use, ai-training", "kind of use, in the words of that form; for a product token the purpose of its row in the registry"),
         column("preference", "reserved, permitted, immediate, reference, full, changed-recently", "preference in force; `changed-recently` if an earlier version of robots.txt that the crawler may still have had states something else"),
@@ -128,6 +120,13 @@ tables! {
         REQUESTS,
         count("status_2xx", "requests answered with a status of 200 to 299"),
         BYTES, SEEN,
+    ];
+
+    /// Requests for files beside robots.txt.
+    POLICY_FILES = "policy-files.csv", "each origin, crawler, identity and kind of file that the crawler requested: see [files](#policy-files)": [
+        ORIGIN, CRAWLER,
+        column("file", "llms.txt, llms-full.txt, ai.txt, tdmrep.json, license, security.txt, ads.txt, app-ads.txt, humans.txt, sitemap", "kind of the file"),
+        REQUESTS, STATUSES, BYTES, SEEN,
     ];
 
     /// Automated user agents that are not in the registry.

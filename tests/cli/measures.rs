@@ -1,0 +1,249 @@
+//! The tables of measures against the plainest reading of the same requests: random robots.txt
+//! files that change, random requests, and logs that are divided and merged in any order.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::program::Sandbox;
+
+const DAY: i64 = 86_400;
+const DAYS: i64 = 9;
+
+/// Name, product token and user agent.
+const CRAWLERS: [(&str, &str, &str); 4] = [
+    ("GPTBot", "GPTBot", "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"),
+    (
+        "bingbot",
+        "bingbot",
+        "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
+    ),
+    ("CCBot", "CCBot", "CCBot/2.0 (https://commoncrawl.org/faq/)"),
+    ("ClaudeBot", "ClaudeBot", "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)"),
+];
+const HOSTS: [&str; 2] = ["a.example", "b.example"];
+const PATHS: [&str; 8] =
+    ["/", "/a", "/a/b", "/c", "/robots.txt", "/llms.txt?x", "/map.xml", "/wp-sitemap.xml"];
+
+fn random(state: &mut u64, below: usize) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+    (*state >> 33) as usize % below
+}
+
+fn one<T: Copy>(state: &mut u64, of: &[T]) -> T {
+    of[random(state, of.len())]
+}
+
+/// The lines of one group, each `(is_allow, path)`.
+type Group = (&'static str, Vec<(bool, &'static str)>);
+
+/// A version of robots.txt.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct File {
+    groups: Vec<Group>,
+    sitemap: Option<&'static str>,
+    license: Option<&'static str>,
+}
+
+impl File {
+    fn random(state: &mut u64) -> File {
+        let groups = (0..random(state, 4)).map(|_| {
+            let token = one(state, &["*", "*", "GPTBot", "bingbot", "CCBot"]);
+            let lines = (0..1 + random(state, 3))
+                .map(|_| (random(state, 3) == 0, one(state, &["/", "/a", "/a/b", "/c"])));
+            (token, lines.collect())
+        });
+        let urls = ["https://a.example/map.xml", "http://b.example/c", "/a/b"];
+        File {
+            groups: groups.collect(),
+            sitemap: (random(state, 2) == 0).then(|| one(state, &urls)),
+            // A licence must be a complete URL.
+            license: (random(state, 2) == 0).then(|| one(state, &urls[..2])),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for (token, lines) in &self.groups {
+            writeln!(text, "User-agent: {token}").unwrap();
+            for (is_allow, path) in lines {
+                writeln!(text, "{}: {path}", if *is_allow { "Allow" } else { "Disallow" }).unwrap();
+            }
+        }
+        self.sitemap.iter().for_each(|url| writeln!(text, "Sitemap: {url}").unwrap());
+        self.license.iter().for_each(|url| writeln!(text, "License: {url}").unwrap());
+        text
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    /// Seconds since 2026-03-01.
+    time: i64,
+    crawler: usize,
+    host: usize,
+    path: &'static str,
+    status: u16,
+    bytes: u64,
+    client: usize,
+}
+
+impl Request {
+    fn random(state: &mut u64) -> Request {
+        Request {
+            time: random(state, (DAYS * DAY) as usize) as i64,
+            crawler: random(state, CRAWLERS.len()),
+            host: random(state, HOSTS.len()),
+            path: one(state, &PATHS),
+            status: one(state, &[200, 200, 304, 404]),
+            bytes: random(state, 9) as u64,
+            client: random(state, 3),
+        }
+    }
+
+    fn line(&self) -> String {
+        let Request { time, path, status, bytes, client, .. } = self;
+        let (day, hour) = (1 + time / DAY, time / 3600 % 24);
+        format!(
+            "{}:443 192.0.2.{client} - - [{day:02}/Mar/2026:{hour:02}:{:02}:{:02} +0000] \"GET {path} \
+             HTTP/1.1\" {status} {bytes} \"-\" \"{}\"\n",
+            HOSTS[self.host],
+            time / 60 % 60,
+            time % 60,
+            CRAWLERS[self.crawler].2
+        )
+    }
+}
+
+/// Versions by host, each with its time, and the requests.
+#[derive(Debug)]
+struct World {
+    files: [Vec<(i64, File)>; 2],
+    requests: Vec<Request>,
+}
+
+impl World {
+    fn random(state: &mut u64, requests: usize) -> World {
+        let mut files: [Vec<(i64, File)>; 2] = Default::default();
+        for files in &mut files {
+            let mut time = 0;
+            for _ in 0..1 + random(state, 4) {
+                let file = File::random(state);
+                if files.last().is_none_or(|(_, last)| *last != file) {
+                    files.push((time, file));
+                }
+                time += 3600 + random(state, 3 * DAY as usize) as i64;
+            }
+        }
+        World { files, requests: (0..requests).map(|_| Request::random(state)).collect() }
+    }
+
+    /// The version in force.
+    fn now(&self, request: &Request) -> usize {
+        let is_past = |(since, _): &(i64, File)| *since <= request.time;
+        self.files[request.host].iter().rposition(is_past).unwrap_or(0)
+    }
+
+    fn file(&self, request: &Request) -> &File {
+        &self.files[request.host][self.now(request)].1
+    }
+
+    /// A directory with the archive.
+    fn sandbox(&self) -> Sandbox {
+        let sandbox = Sandbox::new();
+        let mut manifest = "origin,fetched_at,status,path,max_age\n".to_owned();
+        for (host, files) in HOSTS.iter().zip(&self.files) {
+            for (at, (time, file)) in files.iter().enumerate() {
+                sandbox.write(&format!("{host}{at}"), file.text());
+                let fetched_at = utc(*time);
+                writeln!(manifest, "https://{host},{fetched_at},200,{host}{at},").unwrap();
+            }
+        }
+        sandbox.write("manifest.csv", manifest);
+        sandbox.run("robots import -q -a db manifest.csv").exits(0);
+        sandbox
+    }
+
+    /// Audits all, and audits and merges parts; the function gives each report.
+    fn check(&self, state: &mut u64, options: &str, check: impl Fn(&Sandbox, &str)) {
+        let sandbox = self.sandbox();
+        let mut logs = vec![String::new(); 3];
+        for request in &self.requests {
+            logs[random(state, 3)] += &request.line();
+        }
+        sandbox.write("all.log", logs.concat());
+        sandbox.run(&format!("audit -q --robots db {options} -o all all.log")).exits(0);
+        check(&sandbox, "all");
+        let mut tallies = Vec::new();
+        for (log, at) in logs.iter().zip(0..).filter(|(log, _)| !log.is_empty()) {
+            let file = format!("{at}.log");
+            sandbox.write(&file, log);
+            let audit = format!("audit -q --robots db {options} --partial {at}.tally {file}");
+            sandbox.run(&audit).exits(0);
+            tallies.insert(random(state, tallies.len() + 1), format!("{at}.tally"));
+        }
+        sandbox.run(&format!("merge {} -o merged.tally", tallies.join(" "))).exits(0);
+        sandbox.run("report merged.tally -o merged").exits(0);
+        check(&sandbox, "merged");
+    }
+}
+
+/// The time as a report writes it.
+fn utc(time: i64) -> String {
+    let (day, hour) = (1 + time / DAY, time / 3600 % 24);
+    format!("2026-03-{day:02}T{hour:02}:{:02}:{:02}Z", time / 60 % 60, time % 60)
+}
+
+#[test]
+fn files_beside_robots_txt_are_counted_by_crawler() {
+    let mut state = 3;
+    for _ in 0..4 {
+        let world = World::random(&mut state, 200);
+        let mut rows: BTreeMap<_, (u64, u64, u64, i64, i64)> = BTreeMap::new();
+        for request in &world.requests {
+            let (file, host) = (world.file(request), HOSTS[request.host]);
+            let names = |url: &Option<&str>| {
+                url.is_some_and(|url| {
+                    url == request.path || url.ends_with(&format!("//{host}{}", request.path))
+                })
+            };
+            let kind = match request.path {
+                "/llms.txt?x" => "llms.txt",
+                "/wp-sitemap.xml" => "sitemap",
+                _ if names(&file.license) => "license",
+                _ if names(&file.sitemap) => "sitemap",
+                _ => continue,
+            };
+            let key = (host, CRAWLERS[request.crawler].0.to_lowercase(), kind);
+            let sum = rows.entry(key).or_insert((0, 0, 0, i64::MAX, i64::MIN));
+            sum.0 += 1;
+            sum.1 += u64::from(request.status == 200);
+            sum.2 += request.bytes;
+            (sum.3, sum.4) = (sum.3.min(request.time), sum.4.max(request.time));
+        }
+        let expected: Vec<String> = rows
+            .into_iter()
+            .map(|((host, crawler, kind), (requests, ok, bytes, first, last))| {
+                let (first, last) = (utc(first), utc(last));
+                format!("https://{host} | {crawler} | {kind} | {requests} | {ok} | {bytes} | {first} | {last}")
+            })
+            .collect();
+        world.check(&mut state, "", |sandbox, report| {
+            let columns =
+                "origin crawler file requests status_2xx bytes first_seen_utc last_seen_utc";
+            let table = sandbox.table(&format!("{report}/policy-files.csv")).cells(columns);
+            let mut found: Vec<String> = table
+                .iter()
+                .map(|row| {
+                    let mut cells: Vec<String> = row.split(" | ").map(str::to_owned).collect();
+                    cells[1] = cells[1].to_lowercase();
+                    cells.join(" | ")
+                })
+                .collect();
+            found.sort();
+            let mut expected = expected.clone();
+            expected.sort();
+            assert_eq!(found, expected, "{report} {world:#?}");
+            assert!(found.len() > 10);
+        });
+    }
+}

@@ -10,7 +10,18 @@ use std::path::{Path, PathBuf};
 
 /// Modules by layer, from the lowest up.
 const LAYERS: &[&[&str]] = &[
-    &["bytes", "digest", "error", "files", "merge", "mutex", "named_enum", "numbers", "time"],
+    &[
+        "bytes",
+        "digest",
+        "error",
+        "files",
+        "merge",
+        "mutex",
+        "named_enum",
+        "numbers",
+        "statistics",
+        "time",
+    ],
     &["bounded", "staged", "url"],
     &["config", "pipeline"],
     &["robots", "crawlers", "logs", "input", "net"],

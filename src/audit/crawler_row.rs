@@ -5,6 +5,7 @@ use crate::judge::{crawl_delay::AskedDelay, robots::DecidingRule};
 
 use super::prior_fetches::{KnownFetches, PriorFetchCounts};
 use super::reaction_rows::{OriginReactions, ReactionRow};
+use super::sums::Sums;
 use super::tally::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
 use super::{delay_kept::DelayKept, quotes::Quotes, time_buckets::TimeBuckets, usage::UsageRow};
 use crate::merge::Merge;
@@ -100,6 +101,18 @@ impl ActorRow {
         })
     }
 
+    /// Whether each violation broke one restriction, and no other request did.
+    fn restrictions_hold(&self, total: &Sums) -> bool {
+        let mut all = self.tally.restrictions.values();
+        let broken = all.try_fold((0u64, 0u64), |(requests, broken), of| {
+            let broken = broken.checked_add(of.requests.checked_sub(of.kept)?)?;
+            Some((requests.checked_add(of.requests)?, broken))
+        });
+        broken.is_some_and(|(requests, broken)| {
+            broken == total.violations && requests <= total.allowed + total.violations
+        })
+    }
+
     /// Checks that separate sums agree.
     pub(super) fn check(&self) -> Result<()> {
         let total = self.tally.total();
@@ -119,6 +132,7 @@ impl ActorRow {
             && self.policy_requests().is_some_and(|requests| {
                 requests <= total.requests - total.robots_txt_requests - total.no_path
             })
+            && self.restrictions_hold(&total)
             && self.prior_fetches.total() == total.violations
             && self.prior_fetches.holds();
         if holds {

@@ -109,6 +109,14 @@ impl Sums {
 }
 
 counts! {
+    /// Requests that a directive bound, and those of them that kept it.
+    pub struct Compliance {
+        requests,
+        kept,
+    }
+}
+
+counts! {
     /// Answers by the class of their status.
     pub struct Statuses {
         status_2xx,

@@ -53,7 +53,7 @@ use super::tally::rows::{OriginId, Rows};
 use super::what_if::{Compared, Draft};
 use crate::merge::{Merge, merge_fields};
 
-use judged::{add_violation, count_reaction, count_usage, example};
+use judged::{add_violation, count_compliance, count_reaction, count_usage, example};
 
 /// The most bytes of an unknown crawler's user agent that are kept.
 pub const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
@@ -371,6 +371,7 @@ impl<'a> Worker<'a> {
         let at = JudgedAt::Time(record.time, context.before_first);
         let stated = context.judge.usage(known, &dated, (crawler, path), at);
         count_usage(stated, record, tally);
+        count_compliance(context.judge, &dated, crawler, tally);
         if let Some(path) = path.filter(|_| verdict != Verdict::RobotsTxt) {
             let host = site.origin_key.host_and_port();
             let named =

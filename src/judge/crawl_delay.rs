@@ -6,6 +6,9 @@ use crate::digest::Digest;
 use crate::matcher::select::GroupChoice;
 use crate::robots::model::{CrawlDelay, ParsedRobotsTxt, ProductToken};
 
+use crate::url::dialect::Dialect;
+
+use super::restriction::Restriction;
 use super::{by_crawler::ByCrawler, profile::CrawlerProfile};
 
 /// By crawler; created on first use, because most files never need it.
@@ -17,6 +20,8 @@ pub(super) struct DelayAndBound {
     /// An index into the file's delays.
     pub crawl_delay: Option<usize>,
     pub bound: Bound,
+    /// What the rules leave to it.
+    pub restriction: Option<Restriction>,
 }
 
 /// Whether a file binds a crawler.
@@ -43,11 +48,16 @@ pub struct AskedDelay {
 }
 
 impl DelayAndBound {
-    pub fn new(text: &ParsedRobotsTxt, profile: &CrawlerProfile) -> DelayAndBound {
-        let bound_by = profile.bound_by(text);
+    pub fn new(
+        text: &ParsedRobotsTxt,
+        profile: &CrawlerProfile,
+        dialect: Dialect,
+    ) -> DelayAndBound {
+        let selection = profile.select(text);
+        let (bound_by, restriction) = (selection.bound_by, Restriction::new(&selection, dialect));
         let crawl_delay = shortest(text, profile, bound_by);
         let bound = if bound_by == GroupChoice::Nothing { Bound::No } else { Bound::Yes };
-        DelayAndBound { crawl_delay, bound }
+        DelayAndBound { crawl_delay, bound, restriction }
     }
 }
 

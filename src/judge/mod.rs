@@ -18,6 +18,7 @@ pub mod origin_history;
 pub mod outages;
 pub mod policy_files;
 pub mod profile;
+pub mod restriction;
 pub mod robots;
 pub mod rule_changes;
 pub mod snapshot_history;
@@ -35,7 +36,7 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
 use crate::error::Result;
-use crate::matcher::select::{self, GroupChoice, Selection};
+use crate::matcher::select::{GroupChoice, Selection};
 use crate::matcher::{compiled::CompiledPolicy, decision::Decision, dfa_cache::DfaCache};
 use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
@@ -347,8 +348,7 @@ impl Judge {
     }
 
     fn select<'a>(&self, robots: &'a Robots, crawler: CrawlerId) -> Selection<'a> {
-        let profile = self.profiles.get(crawler);
-        select::select(&robots.text, &profile.product_tokens, profile.star)
+        self.profiles.get(crawler).select(&robots.text)
     }
 
     fn bind(&self, robots: &Robots, crawler: CrawlerId) -> Binding {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::{lazy::LazyCrawler, registry::Registry};
-use crate::matcher::select::{GroupChoice, Star, select};
+use crate::matcher::select::{GroupChoice, Selection, Star, select};
 use crate::robots::model::ParsedRobotsTxt;
 
 use super::by_crawler::ByCrawler;
@@ -32,7 +32,12 @@ impl CrawlerProfile {
 
     /// The groups of `text` that bind it.
     pub(super) fn bound_by(&self, text: &ParsedRobotsTxt) -> GroupChoice {
-        select(text, &self.product_tokens, self.star).bound_by
+        self.select(text).bound_by
+    }
+
+    /// The same with their rules.
+    pub(super) fn select<'a>(&self, text: &'a ParsedRobotsTxt) -> Selection<'a> {
+        select(text, &self.product_tokens, self.star)
     }
 
     /// The product token that `bound_by` names, or `*`.

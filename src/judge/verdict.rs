@@ -17,6 +17,7 @@ use crate::url::{dialect::Dialect, path::PathQuery};
 use super::by_crawler::ByCrawler;
 use super::crawl_delay::{Bound, DelayAndBound};
 use super::decision_cache::DecisionCache;
+use super::restriction::Restriction;
 use super::robots::{Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
 use super::{Judge, origin_history::OriginHistory};
@@ -252,9 +253,14 @@ impl Judge {
         ignores_star && self.delay_and_bound(robots, crawler).bound == Bound::No
     }
 
+    /// How `robots` restricts `crawler`, bound or not; `None` if it disallows nothing.
+    pub fn restriction(&self, robots: &Robots, crawler: CrawlerId) -> Option<Restriction> {
+        self.delay_and_bound(robots, crawler).restriction
+    }
+
     fn delay_and_bound(&self, robots: &Robots, crawler: CrawlerId) -> DelayAndBound {
         let crawl_delays = robots.crawl_delays.get_or_init(|| ByCrawler::new(self.profiles.len));
-        let new = || DelayAndBound::new(&robots.text, self.profiles.get(crawler));
+        let new = || DelayAndBound::new(&robots.text, self.profiles.get(crawler), self.dialect);
         *crawl_delays.get_or_init(crawler, new)
     }
 }

@@ -241,6 +241,11 @@ impl Row {
         self.cell(|text| push_fraction(part, whole, text))
     }
 
+    /// A number with six decimals.
+    pub fn decimal(&mut self, number: f64) -> &mut Row {
+        self.cell(|text| write!(text, "{number:.6}").expect("a buffer takes all"))
+    }
+
     /// `crawler`, `operator`, `purpose`, `stated_policy`, `identity`.
     pub fn crawler(&mut self, crawler: &Crawler, identity: Identity) -> &mut Row {
         self.crawler_without_identity(crawler).word(identity.as_str())

@@ -2,18 +2,21 @@
 
 use std::io::{self, Write};
 
+use crate::audit::compliance::compliance;
 use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
 use crate::audit::reaction_rows::ReactionRow;
+use crate::audit::sums::Compliance;
 use crate::audit::unknown::UnknownCrawler;
 use crate::audit::usage::UsageRow;
 use crate::audit::what_if_rows::{ChangedVerdict, WhatIf};
 use crate::audit::{delay_kept::Excess, model::ReportModel, tally::user_agents::UserAgentTally};
+use crate::statistics::wilson_interval;
 use crate::time::Hour;
 
 use super::columns::column::TableSchema;
 use super::columns::tables::{
-    CRAWL_DELAY, DAILY, HOURLY, POLICY_FILES, REACTIONS, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES,
-    SUMMARY, UNKNOWN_CRAWLERS, USAGE, VIOLATION, WHAT_IF,
+    COMPLIANCE, CRAWL_DELAY, DAILY, HOURLY, POLICY_FILES, REACTIONS, REJECTS, ROBOTS_FETCHES,
+    ROBOTS_RULES, SUMMARY, UNKNOWN_CRAWLERS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -37,6 +40,7 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (ROBOTS_RULES, write_robots_rules),
     (ROBOTS_FETCHES, write_robots_fetches),
     (CRAWL_DELAY, write_crawl_delay),
+    (COMPLIANCE, write_compliance),
     (DAILY, write_daily),
     (HOURLY, write_hourly),
     (REACTIONS, write_reactions),
@@ -147,6 +151,22 @@ fn write_crawl_delay(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
             .maybe(busiest.and_then(|busiest| busiest.start), 1, |row, start| row.time(start))
             .maybe_counts(busiest.map(|busiest| [busiest.requests]))
             .not_bound_reason(crawler);
+    })
+}
+
+fn write_compliance(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    let rows = compliance(of.audit);
+    csv.rows(rows, |row, ((scope, name, directive, is_specific), sums)| {
+        let Compliance { requests, kept } = sums;
+        row.word(scope.as_str())
+            .text(name)
+            .word(directive)
+            .word(if is_specific { "specific" } else { "*" })
+            .counts([requests, kept])
+            .fraction(kept, requests)
+            .maybe(wilson_interval(kept, requests), 2, |row, (low, high)| {
+                row.decimal(low).decimal(high)
+            });
     })
 }
 

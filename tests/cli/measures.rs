@@ -1,7 +1,7 @@
 //! The tables of measures against the plainest reading of the same requests: random robots.txt
 //! files that change, random requests, and logs that are divided and merged in any order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::program::Sandbox;
@@ -33,8 +33,8 @@ fn one<T: Copy>(state: &mut u64, of: &[T]) -> T {
     of[random(state, of.len())]
 }
 
-/// The lines of one group, each `(is_allow, path)`.
-type Group = (&'static str, Vec<(bool, &'static str)>);
+/// The token of one group, its lines, each `(is_allow, path)`, and its Crawl-delay.
+type Group = (&'static str, Vec<(bool, &'static str)>, Option<i64>);
 
 /// A version of robots.txt.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,7 +50,8 @@ impl File {
             let token = one(state, &["*", "*", "GPTBot", "bingbot", "CCBot"]);
             let lines = (0..1 + random(state, 3))
                 .map(|_| (random(state, 3) == 0, one(state, &["/", "/a", "/a/b", "/c"])));
-            (token, lines.collect())
+            let lines = lines.collect();
+            (token, lines, (random(state, 3) == 0).then(|| one(state, &[5, 2_000, 40_000])))
         });
         let urls = ["https://a.example/map.xml", "http://b.example/c", "/a/b"];
         File {
@@ -61,13 +62,50 @@ impl File {
         }
     }
 
+    /// The groups that bind a crawler, and whether they name it.
+    fn groups(&self, crawler: usize) -> (Vec<&Group>, bool) {
+        let of = |token: &str| self.groups.iter().filter(|group| group.0 == token).collect();
+        let own: Vec<&Group> = of(CRAWLERS[crawler].1);
+        if own.is_empty() { (of("*"), false) } else { (own, true) }
+    }
+
+    /// The lines that bind a crawler.
+    fn lines(&self, crawler: usize) -> Vec<(bool, &'static str)> {
+        self.groups(crawler).0.iter().flat_map(|group| group.1.clone()).collect()
+    }
+
+    fn allows(&self, crawler: usize, path: &str) -> bool {
+        let lines = self.lines(crawler);
+        let longest = |of: bool| {
+            let lines = lines.iter().filter(|line| line.0 == of && path.starts_with(line.1));
+            lines.map(|line| line.1.len()).max()
+        };
+        longest(true) >= longest(false)
+    }
+
+    /// The kind of directive that binds a crawler.
+    fn restriction(&self, crawler: usize) -> Option<&'static str> {
+        let lines = self.lines(crawler);
+        let has = |line: (bool, &str)| lines.contains(&line);
+        if has((false, "/")) && !has((true, "/")) {
+            let has_allow = lines.iter().any(|line| line.0);
+            return Some(if has_allow { "allow-list" } else { "disallow-all" });
+        }
+        lines.iter().any(|line| !line.0 && line.1 != "/").then_some("disallow")
+    }
+
+    fn delay(&self, crawler: usize) -> Option<i64> {
+        self.groups(crawler).0.iter().filter_map(|group| group.2).min()
+    }
+
     fn text(&self) -> String {
         let mut text = String::new();
-        for (token, lines) in &self.groups {
+        for (token, lines, delay) in &self.groups {
             writeln!(text, "User-agent: {token}").unwrap();
             for (is_allow, path) in lines {
                 writeln!(text, "{}: {path}", if *is_allow { "Allow" } else { "Disallow" }).unwrap();
             }
+            delay.iter().for_each(|delay| writeln!(text, "Crawl-delay: {delay}").unwrap());
         }
         self.sitemap.iter().for_each(|url| writeln!(text, "Sitemap: {url}").unwrap());
         self.license.iter().for_each(|url| writeln!(text, "License: {url}").unwrap());
@@ -145,6 +183,21 @@ impl World {
 
     fn file(&self, request: &Request) -> &File {
         &self.files[request.host][self.now(request)].1
+    }
+
+    /// Whether a request is a violation; `None` if it is uncertain, or for robots.txt.
+    fn is_violation(&self, request: &Request) -> Option<bool> {
+        let (now, files) = (self.now(request), &self.files[request.host]);
+        if request.path == "/robots.txt" {
+            return None;
+        }
+        if files[now].1.allows(request.crawler, request.path) {
+            return Some(false);
+        }
+        let is_held = |at: &usize| request.time - files[at + 1].0 <= DAY;
+        let is_grace =
+            (0..now).filter(is_held).any(|at| files[at].1.allows(request.crawler, request.path));
+        (!is_grace).then_some(true)
     }
 
     /// A directory with the archive.
@@ -246,4 +299,83 @@ fn files_beside_robots_txt_are_counted_by_crawler() {
             assert!(found.len() > 10);
         });
     }
+}
+
+/// What each scope calls a crawler or a host.
+fn scopes(crawler: usize, host: usize) -> [(&'static str, String); 4] {
+    let [operator, purpose] = [
+        ["OpenAI", "ai-training"],
+        ["Microsoft", "search"],
+        ["Common Crawl", "archive"],
+        ["Anthropic", "ai-training"],
+    ][crawler];
+    [
+        ("crawler", CRAWLERS[crawler].0.to_owned()),
+        ("operator", operator.to_owned()),
+        ("purpose", purpose.to_owned()),
+        ("origin", format!("https://{}", HOSTS[host])),
+    ]
+}
+
+/// How many requests exceed a limit in one period.
+fn over(times: &[i64], period: i64, delay: i64) -> u64 {
+    let allowed = (period as u64).div_ceil(delay as u64);
+    let mut periods: BTreeMap<i64, u64> = BTreeMap::new();
+    times.iter().for_each(|time| *periods.entry(time / period).or_default() += 1);
+    periods.values().map(|requests| requests.saturating_sub(allowed)).sum()
+}
+
+#[test]
+fn compliance_is_counted_by_directive() {
+    let (mut state, mut directives) = (5, BTreeSet::new());
+    for _ in 0..4 {
+        let world = World::random(&mut state, 300);
+        let mut rows: BTreeMap<_, (u64, u64)> = BTreeMap::new();
+        let mut add = |crawler: usize, host, directive: &str, is_specific, requests, kept| {
+            for (scope, name) in scopes(crawler, host) {
+                let group = if is_specific { "specific" } else { "*" };
+                let key = (scope, name, directive.to_owned(), group);
+                let sum = rows.entry(key).or_default();
+                *sum = (sum.0 + requests, sum.1 + kept);
+            }
+        };
+        let mut delayed: BTreeMap<_, (i64, bool, Vec<i64>)> = BTreeMap::new();
+        for request in &world.requests {
+            let (file, crawler) = (world.file(request), request.crawler);
+            let is_specific = file.groups(crawler).1;
+            if let (Some(is_violation), Some(restriction)) =
+                (world.is_violation(request), file.restriction(crawler))
+            {
+                let kept = u64::from(!is_violation);
+                add(crawler, request.host, restriction, is_specific, 1, kept);
+            }
+            if let Some(delay) = file.delay(crawler).filter(|_| request.path != "/robots.txt") {
+                let key = (crawler, request.host, file.text());
+                let times = delayed.entry(key).or_insert((delay, is_specific, Vec::new()));
+                times.2.push(request.time);
+            }
+        }
+        for ((crawler, host, _), (delay, is_specific, times)) in delayed {
+            let requests = times.len() as u64;
+            let over = over(&times, 3600, delay).max(over(&times, DAY, delay));
+            add(crawler, host, "crawl-delay-pace", is_specific, requests, requests - over);
+        }
+        let mut expected: Vec<String> = rows
+            .into_iter()
+            .map(|((scope, name, directive, group), (requests, kept))| {
+                directives.insert((directive.clone(), requests == kept));
+                let share = kept as f64 / requests as f64;
+                let row = format!("{scope} | {name} | {directive} | {group} | {requests} | {kept}");
+                format!("{row} | {share:.6}")
+            })
+            .collect();
+        expected.sort();
+        world.check(&mut state, "", |sandbox, report| {
+            let table = sandbox.table(&format!("{report}/compliance.csv"));
+            let mut found = table.cells("scope name directive group requests kept share");
+            found.sort();
+            assert_eq!(found, expected, "{report} {world:#?}");
+        });
+    }
+    assert!(directives.len() >= 6, "{directives:?}");
 }

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::crawlers::{crawler::CrawlerId, identity::Identity};
 use crate::judge::policy_files::PolicyFile;
+use crate::judge::restriction::Restriction;
 use crate::judge::{robots::RobotsId, usage::StatedPreference, verdict::RuleRef};
 use crate::merge::{Merge, merge_fields, sum};
 use crate::time::Day;
 
 use super::super::answer_tally::AnswerTally;
-use super::super::sums::{Span, Statuses, Sums, is_default};
+use super::super::sums::{Compliance, Span, Statuses, Sums, is_default};
 use super::super::what_if::WhatIfTally;
 use super::super::{delay_kept::DelayTally, reactions::ReactionTally};
 use super::super::{robots_fetches::FetchTally, time_buckets::TimeBuckets};
@@ -47,6 +48,9 @@ pub struct CrawlerTally {
     /// Requests for paths with a preference about their use.
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
     pub usage: ShortMap<StatedPreference, AnswerTally>,
+    /// Allowed requests and violations by the restriction in force.
+    #[serde(skip_serializing_if = "ShortMap::is_empty")]
+    pub restrictions: ShortMap<Restriction, Compliance>,
     /// Requests for files such as llms.txt.
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
     pub policy_files: ShortMap<PolicyFile, AnswerTally>,
@@ -118,6 +122,7 @@ impl Merge for CrawlerTally {
         self.unreachable_by_logs += other.unreachable_by_logs;
         self.simulated.absorb(other.simulated);
         self.usage.absorb(other.usage);
+        self.restrictions.absorb(other.restrictions);
         self.policy_files.absorb(other.policy_files);
         self.reactions.absorb(other.reactions);
         if other.times == Times::GivenUp {

@@ -1,8 +1,10 @@
 //! Counts a request that broke a rule.
 
+use crate::crawlers::crawler::CrawlerId;
+use crate::judge::Judge;
 use crate::judge::rule_changes::RuleChange;
 use crate::judge::usage::StatedPreference;
-use crate::judge::verdict::{RuleRef, Verdict};
+use crate::judge::verdict::{DatedVerdict, RuleRef, Verdict};
 use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::time::UtcTime;
@@ -10,7 +12,7 @@ use crate::url::path::PathQuery;
 
 use super::super::reactions::{ReactionLimits, TimedRequest};
 use super::super::robots_fetches::is_successful_fetch;
-use super::super::sums::{Span, Statuses};
+use super::super::sums::{Compliance, Span, Statuses};
 use super::super::tally::crawler_tally::{CrawlerTally, Times, ViolationTally};
 use super::super::tally::example::{EXAMPLE_BYTES_MAX, Example, Position};
 use super::super::time_buckets::TimeBuckets;
@@ -73,6 +75,25 @@ pub(super) fn count_reaction(
         is_fetch: is_robots_txt && is_successful_fetch(record.method, record.status),
     };
     reactions.count(changes, request, limits);
+}
+
+/// Counts a request with the verdict `dated` for the restriction of `crawler`, if it is certain
+/// whether the request kept it.
+pub(super) fn count_compliance(
+    judge: &Judge,
+    dated: &DatedVerdict<'_>,
+    crawler: CrawlerId,
+    tally: &mut CrawlerTally,
+) {
+    let kept = match dated.verdict {
+        Verdict::Allowed(_) => 1,
+        Verdict::Violation(_) => 0,
+        _ => return,
+    };
+    let restriction = dated.robots.and_then(|robots| judge.restriction(robots, crawler));
+    if let Some(restriction) = restriction {
+        tally.restrictions.entry(restriction).absorb(Compliance { requests: 1, kept });
+    }
 }
 
 /// Counts a request to which these preferences about use applied.

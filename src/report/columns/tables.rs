@@ -71,6 +71,19 @@ tables! {
         NOT_BOUND_REASON,
     ];
 
+    /// The share of requests that kept a directive.
+    COMPLIANCE = "compliance.csv", "each crawler, operator, purpose and origin, directive, and kind of group: see [compliance](#compliance)": [
+        column("scope", "crawler, operator, purpose, origin", "what the row sums up; spoofed requests and tools are left out"),
+        column("name", "text", "name of that crawler, operator, purpose or origin"),
+        column("directive", "disallow, allow-list, disallow-all, crawl-delay-pace", "what binds the requests"),
+        column("group", "specific, *", "whether a group of robots.txt names the crawler"),
+        count("requests", "requests that the directive bound"),
+        count("kept", "those that kept it; for `crawl-delay-pace` an upper bound"),
+        column("share", "fraction, 6 decimals", "kept / requests"),
+        column("share_low", "fraction, 6 decimals", "lower end of the Wilson score interval of 95 %"),
+        column("share_high", "fraction, 6 decimals", "upper end of that interval"),
+    ];
+
     /// Requests by day.
     DAILY = "daily.csv", "each day, origin, crawler and identity": [
         DAY, ORIGIN, WHO, SUMS,

@@ -1,0 +1,71 @@
+//! The share of requests that kept a directive, by crawler, operator, purpose and origin.
+//!
+//! A request is bound by the restriction in force for its crawler, and keeps it if it is allowed.
+//! Requests whose verdict is uncertain (grace period, unreachable, unknown) and those of crawlers
+//! that robots.txt does not bind are left out, as are spoofed requests and tools.
+
+use std::collections::BTreeMap;
+
+use crate::crawlers::crawler::Obligation;
+use crate::merge::Merge;
+use crate::named_enum::named_enum;
+
+use super::delay_kept::Excess;
+use super::{crawler_row::Delayed, model::ReportModel, sums::Compliance};
+
+named_enum! {
+    /// What a row sums up.
+    #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+    pub enum Scope {
+        /// The requests of one crawler.
+        Crawler = "crawler",
+        /// Those of all crawlers of one operator.
+        Operator = "operator",
+        /// Those of all crawlers with one purpose.
+        Purpose = "purpose",
+        /// Those to one origin.
+        Origin = "origin",
+    }
+}
+
+/// What a row of the table is about: the scope, its name, the directive, and whether a group that
+/// names the crawler holds it.
+pub type ComplianceKey<'a> = (Scope, &'a str, &'static str, bool);
+
+/// The compliance of crawlers with each kind of directive.
+pub fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Compliance> {
+    let mut rows: BTreeMap<_, Compliance> = BTreeMap::new();
+    for row in audit.rows().iter().filter(|row| audit.is_own_crawler(row.actor)) {
+        let crawler = audit.registry.crawler(row.actor.0);
+        let scopes = [
+            (Scope::Crawler, &*crawler.name),
+            (Scope::Operator, &*crawler.operator),
+            (Scope::Purpose, &*crawler.purpose),
+            (Scope::Origin, &*row.origin),
+        ];
+        let restrictions = row.tally.restrictions.iter();
+        let restrictions = restrictions
+            .map(|(of, compliance)| (of.kind.as_str(), of.is_specific, *compliance))
+            .filter(|(.., compliance)| compliance.requests > 0);
+        let is_bound = crawler.obligation() == Obligation::Bound;
+        let delays = row.delayed.iter().filter(|_| is_bound).filter_map(|delayed| {
+            let compliance = at_most_kept(delayed)?;
+            Some(("crawl-delay-pace", &*delayed.asked.group != b"*", compliance))
+        });
+        for (directive, is_specific, compliance) in restrictions.chain(delays) {
+            for (scope, name) in scopes {
+                rows.entry((scope, name, directive, is_specific)).or_default().absorb(compliance);
+            }
+        }
+    }
+    rows
+}
+
+/// All requests but those that certainly came too early; `None` if the delay sets no limit.
+fn at_most_kept(delayed: &Delayed) -> Option<Compliance> {
+    let pace = delayed.pace?;
+    let over = |excess: Option<Excess>| excess.map(|excess| excess.requests_over);
+    let requests = delayed.requests;
+    let over = over(pace.hourly).max(over(pace.daily))?;
+    Some(Compliance { requests, kept: requests.saturating_sub(over) })
+}

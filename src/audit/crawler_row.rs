@@ -132,6 +132,10 @@ impl ActorRow {
             && self.policy_requests().is_some_and(|requests| {
                 requests <= total.requests - total.robots_txt_requests - total.no_path
             })
+            && self
+                .tally
+                .robots_fetches
+                .holds(total.requests - total.robots_txt_requests, self.tally.times == Times::Kept)
             && self.restrictions_hold(&total)
             && self.prior_fetches.total() == total.violations
             && self.prior_fetches.holds();

@@ -36,6 +36,7 @@ pub mod probe;
 pub mod quotes;
 pub mod reaction_rows;
 pub mod reactions;
+pub mod refetches;
 pub mod robots_fetches;
 pub mod sites;
 pub mod snapshots;

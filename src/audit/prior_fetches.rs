@@ -67,19 +67,8 @@ impl PriorFetchCounts {
 
     /// The ages of successful fetches; `None` if there were none.
     pub fn ages(&self) -> Option<Ages> {
-        let ages: Vec<(i64, u64)> = self.ages.buckets().collect();
-        let minutes = |&(age, _): &(i64, u64)| age.unsigned_abs();
-        let half = self.ages.total().div_ceil(2);
-        let mut sum = 0;
-        let median = ages.iter().find(|(_, count)| {
-            sum += count;
-            sum >= half
-        });
-        Some(Ages {
-            min: minutes(ages.first()?),
-            median: minutes(median?),
-            max: minutes(ages.last()?),
-        })
+        let percentile = |percent| Some(self.ages.percentile(percent)?.unsigned_abs());
+        Some(Ages { min: percentile(0)?, median: percentile(50)?, max: percentile(100)? })
     }
 
     fn count_fetch(&mut self, fetch: SuccessfulFetch, violations: u64) {

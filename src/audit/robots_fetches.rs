@@ -1,7 +1,8 @@
-//! Whether a crawler fetched robots.txt before other requests.
+//! Whether a crawler fetched robots.txt before other requests, and within the 24 hours before them.
 //!
 //! Lines come in any order, so requests are kept by the minute and resolved at
-//! the end; within one minute the successful fetch counts as the earlier.
+//! the end; within one minute the successful fetch counts as the earlier. A request that a fetch
+//! precedes by at most 24 hours is forgotten: more fetches cannot change that.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,11 +34,14 @@ pub struct FetchTally {
     /// Fetches with the answer 304, by minute.
     #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
     pub read_304: TimeBuckets,
-    /// Other requests by minute, before the first successful fetch known so far: at most 1,440
-    /// minutes per day.
+    /// Other requests by minute, without a successful fetch in the 24 hours before that is known so
+    /// far: at most 1,440 minutes per day. Without times, only those before the first fetch.
     #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
-    pub waiting: TimeBuckets,
+    pub stale: TimeBuckets,
 }
+
+/// How old a copy of robots.txt may be, in minutes (RFC 9309 section 2.4).
+const FRESH_MINUTES: i64 = 24 * 60;
 
 /// Whether a request for robots.txt was successful.
 pub fn is_successful_fetch(method: &[u8], status: u16) -> bool {
@@ -55,40 +59,78 @@ impl FetchTally {
         let answered = if status == 200 { &mut self.read_200 } else { &mut self.read_304 };
         answered.add(time.unix_minute(), 1);
         self.successful_fetches += 1;
-        let is_first = self.is_before_first_fetch(time.unix_minute());
         self.read.absorb(Some(Span::at(time)));
-        if is_first {
-            self.forget_later_requests();
-        }
     }
 
     /// Counts another request.
     pub fn count_other(&mut self, time: UtcTime) {
-        if self.is_before_first_fetch(time.unix_minute()) {
-            self.waiting.add(time.unix_minute(), 1);
+        let minute = time.unix_minute();
+        // Most logs are in order, so that this is the last fetch before.
+        let is_fresh =
+            |read: Span| (0..=FRESH_MINUTES).contains(&(minute - read.last.unix_minute()));
+        if !self.read.is_some_and(is_fresh) {
+            self.stale.add(minute, 1);
         }
     }
 
     /// Other requests in minutes before the first successful fetch; all of them if there was none.
     pub fn requests_before_first_fetch(&self) -> u64 {
-        self.waiting.total()
+        let is_before =
+            |minute: i64| self.read.is_none_or(|read| minute < read.first.unix_minute());
+        self.stale.buckets().take_while(|(minute, _)| is_before(*minute)).map(|of| of.1).sum()
     }
 
-    fn is_before_first_fetch(&self, minute: i64) -> bool {
-        self.read.is_none_or(|read| minute < read.first.unix_minute())
+    /// Other requests whose last successful fetch was more than 24 hours before.
+    pub fn requests_on_old_copy(&self) -> u64 {
+        self.stale.total() - self.requests_before_first_fetch()
     }
 
-    /// Another worker's earlier successful fetch can only take more away, so nothing is lost.
-    fn forget_later_requests(&mut self) {
-        if let Some(read) = self.read {
-            self.waiting.forget_from(read.first.unix_minute());
-        }
+    /// Successful fetches by minute.
+    pub fn fetches(&self) -> TimeBuckets {
+        let mut fetches = self.read_200.clone();
+        fetches.absorb(self.read_304.clone());
+        fetches
+    }
+
+    /// Forgets the minutes of fetches, and what cannot be known without them.
+    pub fn give_up_times(&mut self) {
+        self.read_200 = TimeBuckets::default();
+        self.read_304 = TimeBuckets::default();
+        self.read.iter().for_each(|read| self.stale.forget_from(read.first.unix_minute()));
+    }
+
+    /// Forgets requests with a fetch in the 24 hours before.
+    pub fn settle(&mut self) {
+        let fetches = self.fetches();
+        let mut fetches = fetches.buckets().map(|(minute, _)| minute).peekable();
+        let mut last = None;
+        let is_stale = |(minute, _): &(i64, u64)| {
+            while let Some(fetched) = fetches.next_if(|fetched| fetched <= minute) {
+                last = Some(fetched);
+            }
+            last.is_none_or(|last| minute.saturating_sub(last) > FRESH_MINUTES)
+        };
+        let stale = self.stale.buckets().filter(is_stale).collect();
+        self.stale = TimeBuckets::of(stale);
+    }
+
+    /// Whether the parts agree, for this number of other requests.
+    pub fn holds(&self, other_requests: u64, has_times: bool) -> bool {
+        let total = |of: &TimeBuckets| {
+            of.buckets().try_fold(0u64, |total, (_, count)| total.checked_add(count))
+        };
+        let read = total(&self.read_200).zip(total(&self.read_304));
+        let read = read.and_then(|(full, unchanged)| full.checked_add(unchanged));
+        total(&self.stale).is_some_and(|stale| stale <= other_requests)
+            && (!has_times || read == Some(self.successful_fetches))
+            && self.successful_fetches <= self.statuses.total()
+            && self.read.is_some() == (self.successful_fetches > 0)
     }
 }
 
 merge_fields!(
-    FetchTally { statuses, fetched, successful_fetches, read, read_200, read_304, waiting },
-    forget_later_requests
+    FetchTally { statuses, fetched, successful_fetches, read, read_200, read_304, stale },
+    settle
 );
 
 #[cfg(test)]

@@ -95,6 +95,18 @@ impl TimeBuckets {
         packed + self.waiting.iter().map(|(_, count)| count).sum::<u64>()
     }
 
+    /// The bucket that this share of the counts reaches, in percent; `None` without counts.
+    pub fn percentile(&self, percent: u64) -> Option<i64> {
+        let rank = (u128::from(self.total()) * u128::from(percent)).div_ceil(100);
+        let mut sum = 0;
+        let mut buckets = self.buckets();
+        let reached = buckets.find(|(_, count)| {
+            sum += u128::from(*count);
+            sum >= rank
+        });
+        reached.map(|(bucket, _)| bucket)
+    }
+
     /// Drops the buckets from `bucket` on.
     pub fn forget_from(&mut self, bucket: i64) {
         if self.waiting.len() > WAITING_MIN {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use crate::audit::compliance::compliance;
 use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
 use crate::audit::reaction_rows::ReactionRow;
+use crate::audit::refetches::{Refetches, refetches};
 use crate::audit::sums::Compliance;
 use crate::audit::unknown::UnknownCrawler;
 use crate::audit::usage::UsageRow;
@@ -15,8 +16,8 @@ use crate::time::Hour;
 
 use super::columns::column::TableSchema;
 use super::columns::tables::{
-    COMPLIANCE, CRAWL_DELAY, DAILY, HOURLY, POLICY_FILES, REACTIONS, REJECTS, ROBOTS_FETCHES,
-    ROBOTS_RULES, SUMMARY, UNKNOWN_CRAWLERS, USAGE, VIOLATION, WHAT_IF,
+    COMPLIANCE, CRAWL_DELAY, DAILY, HOURLY, POLICY_FILES, REACTIONS, REFETCHES, REJECTS,
+    ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY, UNKNOWN_CRAWLERS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -39,6 +40,7 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (VIOLATION, write_violations),
     (ROBOTS_RULES, write_robots_rules),
     (ROBOTS_FETCHES, write_robots_fetches),
+    (REFETCHES, write_refetches),
     (CRAWL_DELAY, write_crawl_delay),
     (COMPLIANCE, write_compliance),
     (DAILY, write_daily),
@@ -126,6 +128,19 @@ fn write_robots_fetches(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
             .counts([sums.requests - sums.robots_txt_requests])
             .counts([fetches.requests_before_first_fetch(), sums.violations])
             .prior_fetches(prior_fetches);
+    })
+}
+
+fn write_refetches(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    csv.rows(refetches(of.audit), |row, ((origin, (id, identity)), refetches)| {
+        let Refetches { fetches, gaps, requests, on_old_copy } = refetches;
+        let minutes = |percent| Some(gaps.percentile(percent)?.unsigned_abs());
+        row.text(origin.unwrap_or("*"))
+            .crawler_and_identity(of.crawlers.registry.crawler(id), identity)
+            .counts([fetches, gaps.total()])
+            .maybe_counts(minutes(50).zip(minutes(95)).map(|(median, p95)| [median, p95]))
+            .counts([requests, on_old_copy])
+            .fraction(on_old_copy, requests);
     })
 }
 

@@ -379,3 +379,61 @@ fn compliance_is_counted_by_directive() {
     }
     assert!(directives.len() >= 6, "{directives:?}");
 }
+
+/// The nearest rank of sorted numbers.
+fn percentile(sorted: &[i64], percent: usize) -> String {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    rank.checked_sub(1).map_or(String::new(), |at| sorted[at].to_string())
+}
+
+#[test]
+fn fetches_of_robots_txt_and_old_copies_are_counted() {
+    let mut state = 7;
+    for _ in 0..4 {
+        let world = World::random(&mut state, 400);
+        // Fetches, gaps, other requests, and those on an old copy.
+        let mut rows: BTreeMap<(String, usize), (u64, Vec<i64>, u64, u64)> = BTreeMap::new();
+        for (host, crawler) in (0..8).map(|at| (at / 4, at % 4)) {
+            let own = world.requests.iter().filter(|of| (of.host, of.crawler) == (host, crawler));
+            let (fetches, other): (Vec<&Request>, Vec<&Request>) =
+                own.partition(|of| of.path == "/robots.txt");
+            let mut fetches: Vec<i64> =
+                fetches.iter().filter(|of| of.status < 400).map(|of| of.time / 60).collect();
+            fetches.sort_unstable();
+            if fetches.is_empty() {
+                continue;
+            }
+            for origin in ["*".to_owned(), format!("https://{}", HOSTS[host])] {
+                let row = rows.entry((origin, crawler)).or_default();
+                row.0 += fetches.len() as u64;
+                row.1.extend(fetches.windows(2).map(|pair| pair[1] - pair[0]));
+                for request in &other {
+                    let minute = request.time / 60;
+                    let before = fetches.iter().rfind(|fetch| **fetch <= minute);
+                    row.2 += u64::from(before.is_some());
+                    row.3 += u64::from(before.is_some_and(|fetch| minute - fetch > 1440));
+                }
+            }
+        }
+        let mut expected: Vec<String> = rows
+            .into_iter()
+            .map(|((origin, crawler), (fetches, mut gaps, requests, old))| {
+                gaps.sort_unstable();
+                let (name, count) = (CRAWLERS[crawler].0, gaps.len());
+                let (half, most) = (percentile(&gaps, 50), percentile(&gaps, 95));
+                format!(
+                    "{origin} | {name} | {fetches} | {count} | {half} | {most} | {requests} | {old}"
+                )
+            })
+            .collect();
+        expected.sort();
+        world.check(&mut state, "", |sandbox, report| {
+            let columns = "origin crawler successful_fetches gaps gap_minutes_median gap_minutes_p95 \
+                           requests_after_first_fetch requests_on_old_copy";
+            let mut found = sandbox.table(&format!("{report}/refetches.csv")).cells(columns);
+            found.sort();
+            assert_eq!(found, expected, "{report}");
+            assert!(found.len() > 10 && found.iter().any(|row| !row.ends_with(" 0")), "{found:?}");
+        });
+    }
+}

@@ -92,8 +92,7 @@ impl CrawlerTally {
         self.times = Times::GivenUp;
         self.violations.values_mut().for_each(|sum| sum.minutes = TimeBuckets::default());
         self.paces.values_mut().for_each(|pace| pace.hours = TimeBuckets::default());
-        self.robots_fetches.read_200 = TimeBuckets::default();
-        self.robots_fetches.read_304 = TimeBuckets::default();
+        self.robots_fetches.give_up_times();
         self.reactions = None;
     }
 

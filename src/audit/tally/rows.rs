@@ -264,6 +264,7 @@ impl Rows {
         self.give_up_times();
         let mut by_origin: Vec<Vec<(Actor, CrawlerTally)>> = vec![Vec::new(); self.origins.len()];
         for Row { key: (origin, crawler, identity), mut tally } in self.rows {
+            tally.robots_fetches.settle();
             tally.reactions.iter_mut().for_each(|reactions| reactions.settle());
             by_origin[origin.0 as usize].push(((crawler, identity), tally));
         }

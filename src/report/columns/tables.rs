@@ -50,6 +50,19 @@ tables! {
         VIOLATIONS, PRIOR_FETCHES,
     ];
 
+    /// How often crawlers fetch robots.txt again.
+    REFETCHES = "refetches.csv", "each crawler and identity that fetched robots.txt with success, for all origins together and for each origin": [
+        column("origin", "scheme://host[:port]", "origin that was requested; `*` for all origins together"),
+        CRAWLER,
+        count("successful_fetches", "requests for robots.txt by GET that were answered 200 or 304"),
+        count("gaps", "times from one of these fetches to the next at the same origin"),
+        column("gap_minutes_median", "minutes", "median of these times; half of them are at most as long"),
+        column("gap_minutes_p95", "minutes", "their 95th percentile, by the nearest rank"),
+        count("requests_after_first_fetch", "other requests from the minute of the first successful fetch on"),
+        count("requests_on_old_copy", "those of them without a successful fetch in the 24 hours before, by the minute"),
+        column("old_copy_share", "fraction, 6 decimals", "requests_on_old_copy / requests_after_first_fetch"),
+    ];
+
     /// Request intervals of crawlers whose group has a Crawl-delay.
     CRAWL_DELAY = "crawl-delay.csv", "each origin, crawler, identity and version of robots.txt with a Crawl-delay for this crawler": [
         ORIGIN, WHO,

@@ -1,0 +1,64 @@
+//! How often crawlers fetch robots.txt again, and how many requests they make on an old copy.
+//!
+//! A copy is old more than 24 hours after the last successful fetch by the same crawler, with the
+//! same identity, at the same origin. Times are compared by the minute. Rows without times (past the
+//! memory limit, and `(others)`) are left out.
+
+use std::collections::BTreeMap;
+
+use crate::merge::merge_fields;
+
+use super::model::ReportModel;
+use super::tally::crawler_tally::{Actor, CrawlerTally, Times};
+use super::time_buckets::TimeBuckets;
+use crate::merge::Merge;
+
+/// The successful fetches of a crawler.
+#[derive(Clone, Debug, Default)]
+pub struct Refetches {
+    /// Their number.
+    pub fetches: u64,
+    /// The times from one fetch to the next at the same origin, in minutes.
+    pub gaps: TimeBuckets,
+    /// Other requests since the first fetch.
+    pub requests: u64,
+    /// Those on an old copy.
+    pub on_old_copy: u64,
+}
+
+merge_fields!(Refetches { fetches, gaps, requests, on_old_copy });
+
+impl Refetches {
+    fn new(tally: &CrawlerTally) -> Option<Refetches> {
+        let (total, of) = (tally.total(), &tally.robots_fetches);
+        if tally.times == Times::GivenUp || of.successful_fetches == 0 {
+            return None;
+        }
+        let mut gaps = Vec::new();
+        let mut last = None;
+        for (minute, fetches) in of.fetches().buckets() {
+            gaps.extend(last.map(|last| (minute.saturating_sub(last), 1)));
+            gaps.extend((fetches > 1).then(|| (0, fetches - 1)));
+            last = Some(minute);
+        }
+        let other = total.requests - total.robots_txt_requests;
+        Some(Refetches {
+            fetches: of.successful_fetches,
+            gaps: TimeBuckets::of(gaps),
+            requests: other - of.requests_before_first_fetch(),
+            on_old_copy: of.requests_on_old_copy(),
+        })
+    }
+}
+
+/// Those of each crawler at each origin, and of all origins, where the origin is `None`.
+pub fn refetches(audit: &ReportModel) -> BTreeMap<(Option<&str>, Actor), Refetches> {
+    let mut rows: BTreeMap<_, Refetches> = BTreeMap::new();
+    for (origin, actor, tally) in audit.actors() {
+        if let Some(refetches) = Refetches::new(tally) {
+            rows.entry((None, actor)).or_default().absorb(refetches.clone());
+            rows.insert((Some(origin), actor), refetches);
+        }
+    }
+    rows
+}

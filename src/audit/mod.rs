@@ -9,6 +9,7 @@ mod chunk_queue;
 pub mod client_address;
 pub mod client_key;
 pub mod collected_file;
+pub mod comparison;
 pub mod compliance;
 pub mod crawler_row;
 pub mod day_counters;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
+use crate::audit::comparison::COMPARE_AT;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, counter::TallyLimits, file::TALLY, merge::merge_files};
 use crate::error::{Error, Result};
@@ -62,6 +63,10 @@ pub struct ReportArgs {
     #[command(flatten)]
     summary: SummaryFlags,
 
+    /// Compare the share of disallowed requests before DAY and since then, in comparison.csv.
+    #[arg(long, value_name = "DAY", value_parser = day, help_heading = "Output")]
+    compare_at: Option<Day>,
+
     #[command(flatten)]
     force: ForceArg,
 
@@ -100,7 +105,12 @@ impl ReportArgs {
         };
         self.check_files(&paths, output)?;
         let read = || merge_files(&paths, TallyLimits::default());
-        let tally = timed("tallies read", read)?;
+        let mut tally = timed("tallies read", read)?;
+        let options = &mut tally.header.options.0;
+        match self.compare_at {
+            Some(day) => options.insert(COMPARE_AT.to_owned(), day.to_string().into()),
+            None => options.remove(COMPARE_AT),
+        };
         note_formats(&tally.header);
         note.iter().for_each(|note| warn(note));
         let view = self.summary.view_of_tally(&tally, OutputStream::Stdout)?;

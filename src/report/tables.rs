@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::audit::comparison::{compared_day, comparison};
 use crate::audit::compliance::compliance;
 use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
 use crate::audit::reaction_rows::ReactionRow;
@@ -11,13 +12,13 @@ use crate::audit::unknown::UnknownCrawler;
 use crate::audit::usage::UsageRow;
 use crate::audit::what_if_rows::{ChangedVerdict, WhatIf};
 use crate::audit::{delay_kept::Excess, model::ReportModel, tally::user_agents::UserAgentTally};
-use crate::statistics::wilson_interval;
+use crate::statistics::{two_proportions, wilson_interval};
 use crate::time::Hour;
 
 use super::columns::column::TableSchema;
 use super::columns::tables::{
-    COMPLIANCE, CRAWL_DELAY, DAILY, HOURLY, POLICY_FILES, REACTIONS, REFETCHES, REJECTS,
-    ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY, UNKNOWN_CRAWLERS, USAGE, VIOLATION, WHAT_IF,
+    COMPARISON, COMPLIANCE, CRAWL_DELAY, DAILY, HOURLY, POLICY_FILES, REACTIONS, REFETCHES,
+    REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY, UNKNOWN_CRAWLERS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -51,6 +52,7 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (UNKNOWN_CRAWLERS, write_unknown_crawlers),
     (REJECTS, write_rejects),
     (WHAT_IF, write_what_if),
+    (COMPARISON, write_comparison),
 ];
 
 /// Writes one table of an audit.
@@ -59,8 +61,12 @@ pub type WriteTable =
 
 /// The [`TABLES`] that the report of `audit` has, with their functions.
 pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSchema, WriteTable)> {
-    let is_simulated = audit.simulation.is_some();
-    let tables = TABLES.iter().filter(move |(table, _)| is_simulated || table.file != WHAT_IF.file);
+    let (is_simulated, is_compared) = (audit.simulation.is_some(), compared_day(audit).is_some());
+    let tables = TABLES.iter().filter(move |(table, _)| match table.file {
+        file if file == WHAT_IF.file => is_simulated,
+        file if file == COMPARISON.file => is_compared,
+        _ => true,
+    });
     tables.map(|(table, write_rows)| -> (_, WriteTable) {
         let write = |audit: &ReportModel, crawlers: &CrawlerCells<'_>, out: &mut dyn Write| {
             let mut csv = CsvTable::with_header(out, table)?;
@@ -307,5 +313,17 @@ fn write_what_if(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
             .counts([tally.requests])
             .span(Some(tally.span))
             .example(&tally.example, of.audit);
+    })
+}
+
+fn write_comparison(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    let Some(day) = compared_day(of.audit) else { return Ok(()) };
+    csv.rows(comparison(of.audit, day), |row, ((id, identity), parts)| {
+        let [before, since] = parts.map(|of| (of.violations, of.allowed + of.violations));
+        row.crawler_and_identity(of.crawlers.registry.crawler(id), identity).day(day);
+        for (violations, judged) in [before, since] {
+            row.counts([judged, violations]).fraction(violations, judged);
+        }
+        row.maybe(two_proportions(before, since), 2, |row, (z, p)| row.decimal(z).decimal(p));
     })
 }

@@ -437,3 +437,55 @@ fn fetches_of_robots_txt_and_old_copies_are_counted() {
         });
     }
 }
+
+#[test]
+fn shares_before_and_since_a_day_are_compared() {
+    let mut state = 9;
+    for _ in 0..3 {
+        let world = World::random(&mut state, 400);
+        // Requests and violations, before and since.
+        let mut rows: BTreeMap<usize, [(u64, u64); 2]> = BTreeMap::new();
+        for request in &world.requests {
+            let parts = rows.entry(request.crawler).or_default();
+            if let Some(is_violation) = world.is_violation(request) {
+                let part = &mut parts[usize::from(request.time >= 4 * DAY)];
+                *part = (part.0 + 1, part.1 + u64::from(is_violation));
+            }
+        }
+        let mut expected: Vec<String> = rows
+            .into_iter()
+            .map(|(crawler, [before, since])| {
+                let total = (before.0 + since.0) as f64;
+                let share = (before.1 + since.1) as f64 / total;
+                let expects = |of: f64| [share * of, (1.0 - share) * of];
+                let counts = [expects(before.0 as f64), expects(since.0 as f64)].concat();
+                let is_tested = counts.iter().all(|count| *count >= 5.0);
+                let shares = [before, since].map(|of| format!("{:.6}", of.1 as f64 / of.0 as f64));
+                let ((n1, v1), (n2, v2), [s1, s2]) = (before, since, shares);
+                let name = CRAWLERS[crawler].0;
+                format!("{name} | {n1} | {v1} | {s1} | {n2} | {v2} | {s2} | {is_tested}")
+            })
+            .collect();
+        expected.sort();
+        world.check(&mut state, "", |sandbox, report| {
+            let ran = format!("report {report} --compare-at 2026-03-05 -o compared");
+            sandbox.run(&ran).exits(0);
+            let columns = "crawler requests_before violations_before share_before requests_since \
+                           violations_since share_since z p_value";
+            let mut found: Vec<String> = sandbox
+                .table("compared/comparison.csv")
+                .cells(columns)
+                .iter()
+                .map(|row| {
+                    let cells: Vec<&str> = row.split(" | ").collect();
+                    assert_eq!(cells[7].is_empty(), cells[8].is_empty());
+                    format!("{} | {}", cells[..7].join(" | "), !cells[7].is_empty())
+                })
+                .collect();
+            found.sort();
+            assert_eq!(found, expected, "{report}");
+            sandbox.run("report compared").exits(0);
+            assert!(!sandbox.path("compared/comparison.csv").exists());
+        });
+    }
+}

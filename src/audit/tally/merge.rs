@@ -11,13 +11,14 @@ use crate::judge::robots::RobotsId;
 use crate::merge::Merge;
 use crate::numbers::counted;
 
+use super::super::comparison::COMPARE_AT;
 use super::counter::{Counter, TallyLimits};
 use super::header::{Header, InputSummary, RobotsVersion};
 use super::made_by::{MadeBy, merge_options};
 use super::{Tally, counts::Renumbering, file::PackedTally};
 
-/// Options of the time window; they may differ.
-const TIMES: [&str; 2] = ["since", "until"];
+/// Options of the time window and of a report; they may differ.
+const TIMES: [&str; 3] = ["since", "until", COMPARE_AT];
 
 /// The next step for tallies that cannot be merged.
 const ADVICE: &str = "audit the logs of one of them again, with the options of the other";

@@ -195,6 +195,20 @@ tables! {
         REQUESTS, SEEN, EXAMPLE,
     ];
 
+    /// Disallowed requests before and since a day.
+    COMPARISON = "comparison.csv", "each crawler and identity, for all origins together; only with `report --compare-at`": [
+        CRAWLER,
+        column("compared_at", "YYYY-MM-DD", "first day of the later part, in the zone of the days"),
+        count("requests_before", "allowed requests and violations before that day"),
+        count("violations_before", "violations among them"),
+        column("share_before", "fraction, 6 decimals", "violations_before / requests_before"),
+        count("requests_since", "allowed requests and violations since that day"),
+        count("violations_since", "violations among them"),
+        column("share_since", "fraction, 6 decimals", "violations_since / requests_since"),
+        column("z", "number, 6 decimals", "statistic of the two-proportion z-test, positive if the later share is greater; empty if an expected count (allowed or violations, before or since, at the share of both parts together) is less than 5"),
+        column("p_value", "probability, 6 decimals", "two-sided p value of that test; empty as `z` is"),
+    ];
+
     /// All violating requests.
     REQUESTS_EVIDENCE = "--evidence FILE", "each request that is a violation, in the order of files and lines": [
         column("file", "path", "log file that holds the request"),

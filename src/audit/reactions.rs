@@ -15,7 +15,8 @@
 //! other times, in the order of their names.
 //!
 //! A tally lists all changes that were known to it, also those without requests. A change that one
-//! of two merged tallies did not know is counted only in part, and is marked.
+//! of two merged tallies did not know is counted only in part, and is marked. So are all changes if
+//! one of them was judged without a history.
 
 use std::collections::BTreeSet;
 
@@ -191,6 +192,11 @@ impl ReactionTally {
     /// Drops minutes that are not needed, so that equal counts are equal bytes.
     pub fn settle(&mut self) {
         self.changes.values_mut().for_each(RuleChangeTally::settle);
+    }
+
+    /// Marks all changes as counted only in part.
+    pub fn mark_partial(&mut self) {
+        self.changes.values_mut().for_each(|change| change.is_partial = true);
     }
 
     /// What it counts as towards the limit of time buckets. It never decreases.

@@ -195,3 +195,22 @@ fn a_tally_of_another_version_says_what_to_do() {
                logs again";
     sandbox.run("report report.tally").exits(2).complains(why);
 }
+
+#[test]
+fn a_part_without_the_archive_leaves_reactions_unknown() {
+    let sandbox = sandbox();
+    sandbox.write("one.log", daily(1..=30, 12, "/shop", BINGBOT));
+    sandbox.write("two.log", daily(11..=12, 13, "/cart", BINGBOT));
+    sandbox.write("three.log", daily(14..=14, 13, "/cart", BINGBOT));
+    for (log, robots) in [("one", "db"), ("two", "new.txt"), ("three", "db")] {
+        let audit = format!("audit -q --robots {robots} --origin https://a.example");
+        sandbox.run(&format!("{audit} --partial {log}.tally {log}.log")).exits(0);
+    }
+    for order in ["one two three", "two three one", "three one two"] {
+        let tallies: Vec<String> = order.split(' ').map(|log| format!("{log}.tally")).collect();
+        let ran = sandbox.run(&format!("report {} -o out", tallies.join(" "))).exits(0);
+        let rows = sandbox.table("out/reactions.csv").cells("direction reaction");
+        assert_eq!(rows, ["newly-disallowed | unknown", "newly-allowed | unknown"], "{order}");
+        assert!(ran.stderr.contains("read without the archive"), "{}", ran.stderr);
+    }
+}

@@ -133,8 +133,8 @@ impl ReportModel {
         let changes: BTreeSet<_> = partial.map(|(origin, _, row)| (origin, row.times)).collect();
         (!changes.is_empty()).then(|| {
             format!(
-                "reactions to {} of robots.txt are unknown, because some logs were read before the \
-                 archive had them; audit these logs again",
+                "reactions to {} of robots.txt are unknown, because some logs were read without \
+                 the archive or before it had them; audit these logs again",
                 counted(changes.len() as u64, "change")
             )
         })

@@ -111,7 +111,13 @@ impl CrawlerTally {
 }
 
 impl Merge for CrawlerTally {
-    fn absorb(&mut self, other: CrawlerTally) {
+    fn absorb(&mut self, mut other: CrawlerTally) {
+        // The reactions of one part lack requests of the other that were judged without a history.
+        let lacks = |of: &CrawlerTally| of.reactions.is_none() && of.span.is_some();
+        if lacks(self) || lacks(&other) {
+            let reactions = [&mut self.reactions, &mut other.reactions].into_iter().flatten();
+            reactions.for_each(|reactions| reactions.mark_partial());
+        }
         self.days.absorb(other.days);
         self.span.absorb(other.span);
         self.violations.absorb(other.violations);

@@ -371,7 +371,6 @@ impl<'a> Worker<'a> {
         let at = JudgedAt::Time(record.time, context.before_first);
         let stated = context.judge.usage(known, &dated, (crawler, path), at);
         count_usage(stated, record, tally);
-        count_compliance(context.judge, &dated, crawler, tally);
         if let Some(path) = path.filter(|_| verdict != Verdict::RobotsTxt) {
             let host = site.origin_key.host_and_port();
             let named =
@@ -382,10 +381,12 @@ impl<'a> Worker<'a> {
         }
         tally.before_first += u64::from(dated.is_before_first);
         tally.unreachable_by_logs += u64::from(dated.is_by_logs && verdict == Verdict::Unreachable);
-        if let Some(robots) = dated.robots
-            && self.context.judge.asks_for_delay(robots, crawler)
-        {
-            tally.paces.entry(robots.id).count(record.time);
+        if let Some(robots) = dated.robots {
+            let (has_delay, restriction) = context.judge.directives(robots, crawler);
+            restriction.iter().for_each(|of| count_compliance(*of, verdict, tally));
+            if has_delay {
+                tally.paces.entry(robots.id).count(record.time);
+            }
         }
         if let Some(compared) = compared {
             let simulated = tally.simulated.get_or_insert_default();

@@ -124,7 +124,7 @@ mod tests {
         let judge = judge(text);
         let crawler = Registry::builtin().find(crawler).unwrap();
         let robots = judge.unnamed().unwrap();
-        assert_eq!(judge.asks_for_delay(&robots, crawler), expected.is_some());
+        assert_eq!(judge.directives(&robots, crawler).0, expected.is_some());
         let profile = judge.profiles.get(crawler);
         let asked = AskedDelay::new(&robots.text, robots.digest, profile);
         let found = asked.map(|asked| {

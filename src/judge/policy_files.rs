@@ -73,9 +73,9 @@ const USUAL: [(&[u8], PolicyFile); 26] = [
 /// A path, the host (empty without one), and what robots.txt calls the file there.
 type NamedFile = (Box<[u8]>, Box<str>, PolicyFile);
 
-/// Those of a robots.txt, in order; found when they are first asked for.
+/// Those of a robots.txt, found when they are first asked for.
 #[derive(Debug, Default)]
-pub(super) struct NamedFiles(OnceLock<Box<[NamedFile]>>);
+pub(super) struct NamedFiles(OnceLock<(u64, Box<[NamedFile]>)>);
 
 impl NamedFiles {
     /// What `text`, always the same, calls the file `path` of `host` (with its port). `None` for
@@ -90,7 +90,10 @@ impl NamedFiles {
             return None;
         }
         let path = path.as_bytes();
-        let all = self.0.get_or_init(|| named_files(text, dialect));
+        let (bits, all) = self.0.get_or_init(|| named_files(text, dialect));
+        if bits & bit(path) == 0 {
+            return None;
+        }
         let find = |host: &str| {
             let is_before = |(named, at, _): &NamedFile| (&**named, &**at) < (path, host);
             all.get(all.partition_point(is_before)).filter(|(named, ..)| **named == *path)
@@ -102,7 +105,15 @@ impl NamedFiles {
     }
 }
 
-fn named_files(text: &ParsedRobotsTxt, dialect: Dialect) -> Box<[NamedFile]> {
+/// One bit, by the length and the last byte of `path`.
+#[inline]
+fn bit(path: &[u8]) -> u64 {
+    let last = path.last().map_or(0, |last| usize::from(*last));
+    1 << ((path.len() + 7 * last) % 64)
+}
+
+/// The files in order, and the bits of their paths: most other paths have none of them.
+fn named_files(text: &ParsedRobotsTxt, dialect: Dialect) -> (u64, Box<[NamedFile]>) {
     let licenses = text.licenses.iter().map(|url| (&url.url, PolicyFile::License));
     let sitemaps = text.sitemaps.iter().map(|url| (&url.url, PolicyFile::Sitemap));
     let mut scratch = Vec::new();
@@ -120,7 +131,7 @@ fn named_files(text: &ParsedRobotsTxt, dialect: Dialect) -> Box<[NamedFile]> {
     };
     let mut all: Vec<NamedFile> = licenses.chain(sitemaps).filter_map(&mut named).collect();
     all.sort_unstable();
-    all.into()
+    (all.iter().fold(0, |bits, (path, ..)| bits | bit(path)), all.into())
 }
 
 impl PolicyFile {
@@ -128,16 +139,25 @@ impl PolicyFile {
     #[inline]
     pub fn usual(path: PathQuery<'_>) -> Option<PolicyFile> {
         let path = path.as_bytes();
-        let end = memchr::memchr(b'?', path).unwrap_or(path.len());
-        let path = &path[..end];
-        // Few paths of pages end like these.
+        // Most paths begin in another way.
         if !matches!(
-            path,
-            [.., b'x', b't'] | [.., b'm', b'l'] | [.., b'o', b'n'] | [.., b'g', b'z']
+            path.first_chunk()?,
+            b"/llm"
+                | b"/doc"
+                | b"/.we"
+                | b"/ai."
+                | b"/sec"
+                | b"/ads"
+                | b"/app"
+                | b"/hum"
+                | b"/sit"
+                | b"/new"
+                | b"/wp-"
         ) {
             return None;
         }
-        USUAL.iter().find(|(usual, _)| *usual == path).map(|(_, file)| *file)
+        let end = memchr::memchr(b'?', path).unwrap_or(path.len());
+        USUAL.iter().find(|(usual, _)| *usual == &path[..end]).map(|(_, file)| *file)
     }
 }
 

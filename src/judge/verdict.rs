@@ -240,10 +240,12 @@ impl Judge {
         }
     }
 
-    /// Whether `robots` has a Crawl-delay for `crawler`, valid or not.
-    pub fn asks_for_delay(&self, robots: &Robots, crawler: CrawlerId) -> bool {
-        !robots.text.crawl_delays.is_empty()
-            && self.delay_and_bound(robots, crawler).crawl_delay.is_some()
+    /// Whether `robots` has a Crawl-delay for `crawler`, valid or not, and how it restricts the
+    /// crawler, bound or not: `None` if it disallows nothing.
+    #[inline]
+    pub fn directives(&self, robots: &Robots, crawler: CrawlerId) -> (bool, Option<Restriction>) {
+        let directives = self.delay_and_bound(robots, crawler);
+        (directives.crawl_delay.is_some(), directives.restriction)
     }
 
     /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
@@ -251,11 +253,6 @@ impl Judge {
     pub(super) fn is_spared_by_star(&self, robots: &Robots, crawler: CrawlerId) -> bool {
         let ignores_star = self.profiles.get(crawler).star == Star::Ignored;
         ignores_star && self.delay_and_bound(robots, crawler).bound == Bound::No
-    }
-
-    /// How `robots` restricts `crawler`, bound or not; `None` if it disallows nothing.
-    pub fn restriction(&self, robots: &Robots, crawler: CrawlerId) -> Option<Restriction> {
-        self.delay_and_bound(robots, crawler).restriction
     }
 
     fn delay_and_bound(&self, robots: &Robots, crawler: CrawlerId) -> DelayAndBound {

@@ -1,10 +1,9 @@
 //! Counts a request that broke a rule.
 
-use crate::crawlers::crawler::CrawlerId;
-use crate::judge::Judge;
+use crate::judge::restriction::Restriction;
 use crate::judge::rule_changes::RuleChange;
 use crate::judge::usage::StatedPreference;
-use crate::judge::verdict::{DatedVerdict, RuleRef, Verdict};
+use crate::judge::verdict::{RuleRef, Verdict};
 use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::time::UtcTime;
@@ -77,23 +76,19 @@ pub(super) fn count_reaction(
     reactions.count(changes, request, limits);
 }
 
-/// Counts a request with the verdict `dated` for the restriction of `crawler`, if it is certain
+/// Counts a request with this verdict for the `restriction` of its crawler, if it is certain
 /// whether the request kept it.
 pub(super) fn count_compliance(
-    judge: &Judge,
-    dated: &DatedVerdict<'_>,
-    crawler: CrawlerId,
+    restriction: Restriction,
+    verdict: Verdict,
     tally: &mut CrawlerTally,
 ) {
-    let kept = match dated.verdict {
+    let kept = match verdict {
         Verdict::Allowed(_) => 1,
         Verdict::Violation(_) => 0,
         _ => return,
     };
-    let restriction = dated.robots.and_then(|robots| judge.restriction(robots, crawler));
-    if let Some(restriction) = restriction {
-        tally.restrictions.entry(restriction).absorb(Compliance { requests: 1, kept });
-    }
+    tally.restrictions.entry(restriction).absorb(Compliance { requests: 1, kept });
 }
 
 /// Counts a request to which these preferences about use applied.

@@ -29,7 +29,7 @@ const LAYERS: &[&[&str]] = &[
     &["judge"],
     &["audit", "classify", "explain", "lint"],
     &["report"],
-    &["nightly"],
+    &["deny", "nightly"],
     &["cli"],
 ];
 

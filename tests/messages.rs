@@ -10,9 +10,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Parts of the source without messages: columns, the page, samples of logs, names of keys.
-const ELSEWHERE: [&str; 8] = [
+/// Parts of the source without messages: columns, the page, rules for servers, samples of logs, names of keys.
+const ELSEWHERE: [&str; 9] = [
     "crawlers/declared_name.rs",
+    "deny/forms/",
     "lint/catalogue.rs",
     "logs/json/dialect.rs",
     "logs/registry.rs",

@@ -12,6 +12,7 @@ mod config_flags;
 mod configured;
 mod confinement;
 mod crawlers;
+mod deny;
 mod exit_status;
 mod fetch_ranges;
 mod fetching;
@@ -74,6 +75,7 @@ enum Command {
     Audit(Box<audit::AuditArgs>),
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
+    Deny(deny::DenyArgs),
     Check(check::CheckArgs),
     Formats(formats::FormatsArgs),
     Crawlers(crawlers::CrawlersArgs),
@@ -112,6 +114,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Audit(args) => args.run(),
         Command::Report(args) => args.run(),
         Command::Merge(args) => args.run(),
+        Command::Deny(args) => args.run(),
         Command::Check(args) => args.run(),
         Command::Formats(args) => args.run(),
         Command::Crawlers(args) => args.run(),

@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::classify::input_format::ListSyntax;
 use crate::config::setting::AddressForm;
+use crate::deny::form::{DenyBy, Form};
 use crate::report::{summary_view::SummaryBy, verdicts::Layout};
 use crate::url::dialect::Dialect;
 
@@ -48,6 +49,23 @@ pub const SUMMARY_ROWS: [Named<SummaryBy>; 3] = [
     ("crawler", "Crawlers, over all origins", SummaryBy::Crawler),
     ("origin", "Origins, over all crawlers", SummaryBy::Origin),
     ("rule", "Broken rules, over all origins and crawlers", SummaryBy::Rule),
+];
+
+/// The forms of rules.
+pub const DENY_FORMS: [Named<Form>; Form::ALL.len()] = {
+    let mut forms = [("", "", Form::Nginx); Form::ALL.len()];
+    let mut at = 0;
+    while at < forms.len() {
+        forms[at] = (Form::ALL[at].as_str(), "", Form::ALL[at]);
+        at += 1;
+    }
+    forms
+};
+
+/// What rules recognise requests by.
+pub const DENY_BY: [Named<DenyBy>; 2] = [
+    ("user-agent", "The User-Agent header", DenyBy::UserAgent),
+    ("address", "The address ranges that the operator publishes", DenyBy::Address),
 ];
 
 /// Parses one of `values`.

@@ -6,7 +6,7 @@ pub mod crawler;
 
 mod builtin;
 pub mod lazy;
-mod pattern;
+pub mod pattern;
 mod table;
 
 pub mod identify;

@@ -162,6 +162,14 @@ impl Networks {
         Networks { v4, v6, v6_highs }
     }
 
+    /// Joined and in order, IPv4 first.
+    pub fn iter(&self) -> impl Iterator<Item = Network> {
+        let v4 = self.v4.starts.iter().zip(&self.v4.ends);
+        let v6 = self.v6.starts.iter().zip(&self.v6.ends);
+        v4.map(|(&first, &last)| Network::V4(first, last))
+            .chain(v6.map(|(&first, &last)| Network::V6(first, last)))
+    }
+
     /// Whether `address` lies in one of them.
     #[inline]
     pub fn contains(&self, address: IpAddr) -> bool {

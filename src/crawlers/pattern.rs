@@ -80,7 +80,6 @@ impl Pattern {
     }
 
     /// Whether a regex decides after a needle was found.
-    #[cfg(test)]
     pub fn has_regex(&self) -> bool {
         self.regex.is_some()
     }

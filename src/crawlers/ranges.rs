@@ -135,6 +135,12 @@ impl Ranges {
         }
     }
 
+    /// All networks of the lists of `crawler`, as far as they could be read.
+    pub fn networks_of(&self, crawler: CrawlerId) -> impl Iterator<Item = Network> {
+        let set = self.by_crawler.get(crawler.index()).copied().flatten();
+        set.into_iter().flat_map(|set| self.sets[set].networks.iter())
+    }
+
     /// The lists of `crawler`, found or not; none where its operator publishes none.
     pub fn lists_of(&self, crawler: CrawlerId) -> impl Iterator<Item = &List> {
         let set = self.by_crawler.get(crawler.index()).copied().flatten();

@@ -4,7 +4,7 @@
 //! held against it: rows of spoofed crawlers count only where the condition
 //! names `identity`. Rows of tools count only where it names the tool or its purpose.
 
-use crate::audit::model::ReportModel;
+use crate::audit::{crawler_row::ActorRow, model::ReportModel};
 use crate::crawlers::crawler::TOOL_PURPOSES;
 use crate::crawlers::{identity::Identity, registry::Registry};
 
@@ -47,32 +47,41 @@ impl Threshold {
 
     /// A message for each row of `audit` that meets the condition, in lines.
     pub fn met(&self, audit: &ReportModel) -> Vec<String> {
-        let registry = &audit.registry;
-        let Threshold(condition) = self;
-        let identity = column_index("identity");
-        let names_identity = condition.columns.contains(&identity);
-        let (crawlers, mut row) = (CrawlerCells::new(registry), Row::default());
-        let cells = audit.rows().iter().map(|of| {
-            row.clear();
-            summary_row(of, &crawlers, &mut row);
-            row.cells()
-        });
-        let rows = cells.filter(|cells| {
-            let is_itself = names_identity || cells[identity] != Identity::Spoofed.as_str();
-            let is_tool = TOOL_PURPOSES.contains(&cells[column_index("purpose")].as_str());
-            is_itself && (!is_tool || self.names(cells)) && condition.is_met(cells)
-        });
-        let rows: Vec<Vec<String>> = rows.collect();
+        let rows = self.rows(audit, &TOOL_PURPOSES);
         if rows.is_empty() {
             return Vec::new();
         }
         let what = if rows.len() == 1 { "row meets" } else { "rows meet" };
-        let mut lines = vec![format!("{} {what} --fail-on \"{}\"", rows.len(), condition.text)];
-        lines.extend(rows.iter().take(ROWS_SHOWN).map(|row| self.row_text(row)));
+        let mut lines = vec![format!("{} {what} --fail-on \"{}\"", rows.len(), self.0.text)];
+        lines.extend(rows.iter().take(ROWS_SHOWN).map(|(_, cells)| self.row_text(cells)));
         if rows.len() > ROWS_SHOWN {
             lines.push(format!("... and {} more, see summary.csv", rows.len() - ROWS_SHOWN));
         }
         lines
+    }
+
+    /// The rows of `audit` that meet the condition, with their cells. Rows with one of `purposes`
+    /// count only where the condition has their crawler or purpose.
+    pub fn rows<'a>(
+        &self,
+        audit: &'a ReportModel,
+        purposes: &[&str],
+    ) -> Vec<(&'a ActorRow, Vec<String>)> {
+        let Threshold(condition) = self;
+        let identity = column_index("identity");
+        let names_identity = condition.columns.contains(&identity);
+        let (crawlers, mut row) = (CrawlerCells::new(&audit.registry), Row::default());
+        let rows = audit.rows().iter().map(|of| {
+            row.clear();
+            summary_row(of, &crawlers, &mut row);
+            (of, row.cells())
+        });
+        let is_met = |(_, cells): &(&ActorRow, Vec<String>)| {
+            let is_itself = names_identity || cells[identity] != Identity::Spoofed.as_str();
+            let is_reserved = purposes.contains(&cells[column_index("purpose")].as_str());
+            is_itself && (!is_reserved || self.names(cells)) && condition.is_met(cells)
+        };
+        rows.filter(is_met).collect()
     }
 
     /// Whether the condition has the name or the purpose of a row.

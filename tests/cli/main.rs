@@ -13,6 +13,7 @@
 //! - `conduct`: fetches of robots.txt, crawl delays, identities.
 //! - `configured`: an audit with the settings of a site of a configuration file.
 //! - `crawlers`: the registry, shown and checked.
+//! - `deny`: rules for servers that refuse crawlers.
 //! - `history`: each request is judged by the ruling in force at its time.
 //! - `hostile_archive`: edited or damaged archives, and archives written at the same time.
 //! - `html`: the page of a report, in a real browser.
@@ -54,6 +55,7 @@ mod collect;
 mod conduct;
 mod configured;
 mod crawlers;
+mod deny;
 mod document_sandbox;
 mod documents;
 mod formats;

@@ -1,0 +1,84 @@
+//! The syntaxes of rules.
+
+use crate::named_enum::named_enum;
+
+use super::forms::{
+    apache, caddy, cloudflare, crowdsec, fail2ban, haproxy, lighttpd, nftables, nginx,
+};
+use super::pattern::{Anchors, HEADER};
+use super::rules::DenyRules;
+
+named_enum! {
+    /// A syntax of rules.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum Form {
+        /// For the context http.
+        Nginx = "nginx",
+        /// For virtual hosts.
+        Apache = "apache",
+        /// For sites of a Caddyfile.
+        Caddy = "caddy",
+        /// For frontends.
+        Haproxy = "haproxy",
+        /// For the main configuration.
+        Lighttpd = "lighttpd",
+        /// For nft; addresses only.
+        Nftables = "nftables",
+        /// A filter; user agents only.
+        Fail2ban = "fail2ban",
+        /// For cscli; addresses only.
+        Crowdsec = "crowdsec",
+        /// Expressions of custom rules.
+        Cloudflare = "cloudflare",
+    }
+}
+
+named_enum! {
+    /// What a request is recognised by.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum DenyBy {
+        /// The User-Agent header.
+        UserAgent = "user-agent",
+        /// The address ranges that the operator publishes.
+        Address = "address",
+    }
+}
+
+impl Form {
+    /// What it can recognise requests by; the default comes first.
+    pub fn choices(self) -> &'static [DenyBy] {
+        match self {
+            Form::Nftables | Form::Crowdsec => &[DenyBy::Address],
+            Form::Fail2ban => &[DenyBy::UserAgent],
+            _ => &[DenyBy::UserAgent, DenyBy::Address],
+        }
+    }
+
+    /// Whether its rules let requests for `/robots.txt` pass.
+    pub fn exempts_robots_txt(self) -> bool {
+        !matches!(self, Form::Nftables | Form::Crowdsec)
+    }
+
+    /// The start and the end of a user agent.
+    pub fn anchors(self) -> Anchors {
+        match self {
+            Form::Fail2ban => fail2ban::ANCHORS,
+            _ => HEADER,
+        }
+    }
+
+    /// The text of `rules`.
+    pub fn text(self, rules: &DenyRules) -> String {
+        match self {
+            Form::Nginx => nginx::text(rules),
+            Form::Apache => apache::text(rules),
+            Form::Caddy => caddy::text(rules),
+            Form::Haproxy => haproxy::text(rules),
+            Form::Lighttpd => lighttpd::text(rules),
+            Form::Nftables => nftables::text(rules),
+            Form::Fail2ban => fail2ban::text(rules),
+            Form::Crowdsec => crowdsec::text(rules),
+            Form::Cloudflare => cloudflare::text(rules),
+        }
+    }
+}

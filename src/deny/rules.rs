@@ -1,0 +1,204 @@
+//! The content of a file of rules, before it has a syntax.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ipnet::{IpNet, Ipv4Subnets, Ipv6Subnets};
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::networks::Network;
+use crate::crawlers::{pattern::Pattern, ranges::Ranges, registry::Registry};
+use crate::error::{Error, Result};
+use crate::net::address::is_public;
+use crate::report::escape::visible;
+
+use super::pattern::{Anchors, portable};
+use super::selection::DeniedCrawler;
+
+/// The words by which an existing file of rules is recognised.
+pub const MARK: &str = "botaudit deny";
+
+/// The most characters of a comment, which may repeat names from other files.
+const COMMENT_CHARS_MAX: usize = 300;
+
+/// The first addresses of private networks in the middle of networks that begin and end publicly.
+const PRIVATE: [Ipv4Addr; 5] = [
+    Ipv4Addr::new(100, 64, 0, 0),
+    Ipv4Addr::new(169, 254, 0, 0),
+    Ipv4Addr::new(172, 16, 0, 0),
+    Ipv4Addr::new(192, 168, 0, 0),
+    Ipv4Addr::new(198, 18, 0, 0),
+];
+
+/// What is refused, and why.
+#[derive(Clone, Debug, Default)]
+pub struct DenyRules {
+    /// The lines of the head.
+    pub head: Vec<String>,
+    /// By user agent.
+    pub agents: Vec<AgentGroup>,
+    /// By address.
+    pub networks: Vec<DeniedNetworks>,
+    /// Days until somebody should look at the rules again.
+    pub review_days: u32,
+}
+
+/// User agents with the same exceptions.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct AgentGroup {
+    /// Patterns of user agents that are not refused.
+    pub excepts: Vec<String>,
+    /// What is refused.
+    pub denied: Vec<DeniedAgent>,
+}
+
+/// A user agent to refuse.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DeniedAgent {
+    /// The reason.
+    pub why: String,
+    /// The pattern, for any case.
+    pub pattern: String,
+}
+
+/// The networks of a crawler.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DeniedNetworks {
+    /// The reason.
+    pub why: String,
+    /// In order, IPv4 first.
+    pub networks: Vec<IpNet>,
+}
+
+impl DenyRules {
+    /// The head as comments, each line after `prefix`.
+    pub fn head(&self, prefix: &str) -> String {
+        self.head.iter().map(|line| format!("{prefix} {}\n", comment(line))).collect()
+    }
+
+    /// Who is refused, and why.
+    pub fn reasons(&self) -> impl Iterator<Item = &str> {
+        let agents = self.agents.iter().flat_map(|group| &group.denied);
+        let networks = self.networks.iter().map(|denied| denied.why.as_str());
+        agents.map(|agent| agent.why.as_str()).chain(networks)
+    }
+
+    /// All networks, each once.
+    pub fn distinct_networks(&self) -> Vec<IpNet> {
+        let mut all: Vec<IpNet> =
+            self.networks.iter().flat_map(|denied| denied.networks.iter().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The reasons for networks as comments.
+    pub fn network_reasons(&self, prefix: &str) -> String {
+        self.networks.iter().map(|denied| format!("{prefix} {}\n", comment(&denied.why))).collect()
+    }
+}
+
+/// `text` as a comment: one line that no syntax continues on the next.
+pub fn comment(text: &str) -> String {
+    let text: String = visible(text.as_bytes()).chars().take(COMMENT_CHARS_MAX).collect();
+    if text.ends_with('\\') { text + "." } else { text }
+}
+
+/// `patterns` as one.
+pub fn any_of(patterns: &[String]) -> String {
+    patterns.iter().map(|pattern| format!("(?:{pattern})")).collect::<Vec<_>>().join("|")
+}
+
+/// The rules for the user agents of `denied`, as the first crawler of `registry` that matches is
+/// the one: rows before it that share its pattern are exceptions.
+///
+/// # Errors
+/// If a pattern cannot be written for servers.
+pub fn agent_groups(
+    denied: &[DeniedCrawler],
+    registry: &Registry,
+    anchors: Anchors,
+) -> Result<Vec<AgentGroup>> {
+    let mut groups: Vec<AgentGroup> = Vec::new();
+    for crawler in denied {
+        let excepts = excepts(crawler.id, denied, registry)?.into_iter();
+        let excepts = excepts.map(|regex| written(&crawler.name, regex, anchors));
+        let excepts: Vec<String> = excepts.collect::<Result<_>>()?;
+        let regex = &registry.crawler(crawler.id).user_agent_regex;
+        let pattern = written(&crawler.name, regex, anchors)?;
+        let agent = DeniedAgent { why: crawler.why(), pattern };
+        match groups.iter_mut().find(|group| group.excepts == excepts) {
+            Some(group) => group.denied.push(agent),
+            None => groups.push(AgentGroup { excepts, denied: vec![agent] }),
+        }
+    }
+    groups.sort_by_key(|group| group.excepts.len());
+    Ok(groups)
+}
+
+fn written(name: &str, regex: &str, anchors: Anchors) -> Result<String> {
+    let cannot = |why| {
+        Error::usage(format!(
+            "the pattern '{regex}' for {name} cannot be written for servers: {why}; change it"
+        ))
+    };
+    portable(regex, anchors).map_err(cannot)
+}
+
+/// The patterns of user agents that match the pattern of `id` and are not its own.
+fn excepts<'a>(
+    id: CrawlerId,
+    denied: &[DeniedCrawler],
+    registry: &'a Registry,
+) -> Result<Vec<&'a str>> {
+    let crawler = registry.crawler(id);
+    let pattern = Pattern::new(&crawler.user_agent_regex).map_err(Error::usage)?;
+    let exclude = Some(crawler.user_agent_exclude.as_str()).filter(|regex| !regex.is_empty());
+    let before = registry.iter().take(id.index()).filter(|(other, of)| {
+        let is_denied = denied.iter().any(|denied| denied.id == *other);
+        !is_denied
+            && !of.user_agent_regex.is_empty()
+            && pattern.is_match(of.sample_user_agent.as_bytes())
+    });
+    Ok(exclude.into_iter().chain(before.map(|(_, of)| of.user_agent_regex.as_str())).collect())
+}
+
+/// The published networks of `denied`, and the crawlers that publish none. Addresses that are not
+/// public are left out: they may be those of a proxy.
+pub fn network_groups(
+    denied: &[DeniedCrawler],
+    ranges: &Ranges,
+) -> (Vec<DeniedNetworks>, Vec<String>) {
+    let (mut groups, mut without) = (Vec::new(), Vec::new());
+    for crawler in denied {
+        let networks: Vec<IpNet> = ranges
+            .networks_of(crawler.id)
+            .flat_map(prefixes)
+            .filter(is_public_throughout)
+            .collect();
+        match networks.is_empty() {
+            true => without.push(crawler.name.clone()),
+            false => groups.push(DeniedNetworks { why: crawler.why(), networks }),
+        }
+    }
+    (groups, without)
+}
+
+/// Whether it has no address of a private network.
+fn is_public_throughout(network: &IpNet) -> bool {
+    is_public(network.network())
+        && is_public(network.broadcast())
+        && !PRIVATE.iter().any(|inside| network.contains(&IpAddr::V4(*inside)))
+}
+
+fn prefixes(network: Network) -> Vec<IpNet> {
+    match network {
+        Network::V4(first, last) => {
+            let (first, last) = (Ipv4Addr::from_bits(first), Ipv4Addr::from_bits(last));
+            Ipv4Subnets::new(first, last, 0).map(IpNet::V4).collect()
+        }
+        Network::V6(first, last) => {
+            let (first, last) = (Ipv6Addr::from_bits(first), Ipv6Addr::from_bits(last));
+            Ipv6Subnets::new(first, last, 0).map(IpNet::V6).collect()
+        }
+    }
+}

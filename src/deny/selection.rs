@@ -1,0 +1,128 @@
+//! The crawlers of a report that a condition selects.
+
+use crate::audit::crawler_row::ActorRow;
+use crate::audit::{model::ReportModel, sums::Span, sums::Sums};
+use crate::crawlers::crawler::{CrawlerId, TOOL_PURPOSES};
+use crate::crawlers::{identity::Identity, registry::Registry};
+use crate::error::{Error, Result};
+use crate::merge::Merge;
+use crate::numbers::counted;
+use crate::report::threshold::Threshold;
+use crate::time::Zone;
+
+/// The condition without `--where`.
+pub const DEFAULT_CONDITION: &str = "violations > 0";
+
+/// Denying these removes the site from search results, stops its advertisements, or its previews in
+/// messages.
+const USEFUL_PURPOSES: [&str; 3] = ["ads", "preview", "search"];
+
+/// A crawler to deny, and what it did.
+#[derive(Clone, Debug)]
+pub struct DeniedCrawler {
+    /// In the registry of the patterns.
+    pub id: CrawlerId,
+    /// Its name.
+    pub name: String,
+    operator: String,
+    sums: Sums,
+    span: Option<Span>,
+    identities: Vec<&'static str>,
+}
+
+/// The result of a condition.
+#[derive(Debug, Default)]
+pub struct DenySelection {
+    /// By name, as in the report.
+    pub denied: Vec<DeniedCrawler>,
+    /// Tools, and crawlers with useful purposes, that meet the condition, which does not name them.
+    pub reserved: Vec<String>,
+    /// Crawlers in whose name others met the condition.
+    pub spoofed: Vec<String>,
+}
+
+impl DenySelection {
+    /// The crawlers of `audit` with a row that meets `condition`.
+    ///
+    /// # Errors
+    /// If one of them is not in `registry`.
+    pub fn new(
+        audit: &ReportModel,
+        condition: &Threshold,
+        registry: &Registry,
+    ) -> Result<DenySelection> {
+        let mut found = DenySelection::default();
+        let reserved = [&TOOL_PURPOSES[..], &USEFUL_PURPOSES].concat();
+        for (row, _) in condition.rows(audit, &reserved) {
+            let name = &audit.registry.crawler(row.actor.0).name;
+            if row.actor.1 == Identity::Spoofed {
+                add_name(&mut found.spoofed, name);
+                continue;
+            }
+            match found.denied.iter_mut().find(|denied| denied.name == *name) {
+                Some(denied) => denied.add(row),
+                None => found.denied.push(DeniedCrawler::new(name, row, registry)?),
+            }
+        }
+        for (row, _) in condition.rows(audit, &[]) {
+            let name = &audit.registry.crawler(row.actor.0).name;
+            let is_denied = found.denied.iter().any(|denied| denied.name == *name);
+            if !is_denied && row.actor.1 != Identity::Spoofed {
+                add_name(&mut found.reserved, name);
+            }
+        }
+        found.denied.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(found)
+    }
+}
+
+fn add_name(names: &mut Vec<String>, name: &String) {
+    if !names.contains(name) {
+        names.push(name.clone());
+    }
+}
+
+impl DeniedCrawler {
+    fn new(name: &str, row: &ActorRow, registry: &Registry) -> Result<DeniedCrawler> {
+        let id =
+            registry.find(name).filter(|id| !registry.crawler(*id).user_agent_regex.is_empty());
+        let id = id.ok_or_else(|| {
+            Error::usage(format!(
+                "no pattern is known for the user agents of {name}; add the file of crawlers of \
+                 the audit with --crawlers"
+            ))
+        })?;
+        let crawler = registry.crawler(id);
+        let mut denied = DeniedCrawler {
+            id,
+            name: crawler.name.clone(),
+            operator: crawler.operator.clone(),
+            sums: Sums::default(),
+            span: None,
+            identities: Vec::new(),
+        };
+        denied.add(row);
+        Ok(denied)
+    }
+
+    fn add(&mut self, row: &ActorRow) {
+        self.sums.absorb(row.tally.total());
+        self.span.absorb(row.tally.span);
+        let identity = row.actor.1.as_str();
+        if !self.identities.contains(&identity) {
+            self.identities.push(identity);
+        }
+    }
+
+    /// Why it is denied, on one line: crawler, operator, numbers and period.
+    pub fn why(&self) -> String {
+        let violations = counted(self.sums.violations, "violation");
+        let requests = counted(self.sums.requests, "request");
+        let period = self.span.map_or_else(String::new, |span| {
+            let (first, last) = (Zone::UTC.day_of(span.first), Zone::UTC.day_of(span.last));
+            format!(", {first} to {last}")
+        });
+        let (name, operator, identities) = (&self.name, &self.operator, self.identities.join(", "));
+        format!("{name} ({operator}): {violations} in {requests}{period}, {identities}")
+    }
+}

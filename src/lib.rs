@@ -121,6 +121,9 @@ pub mod report;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
+pub mod abuse_report;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod deny;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

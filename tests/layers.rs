@@ -29,7 +29,7 @@ const LAYERS: &[&[&str]] = &[
     &["judge"],
     &["audit", "classify", "explain", "lint"],
     &["report"],
-    &["deny", "nightly"],
+    &["abuse_report", "deny", "nightly"],
     &["cli"],
 ];
 
@@ -43,7 +43,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("rayon", &["pipeline"]),
     ("rusqlite", &["archive", "nightly"]),
     ("simple_dns", &["net"]),
-    ("csv", &["report", "crawlers", "archive", "classify"]),
+    ("csv", &["report", "crawlers", "archive", "classify", "abuse_report"]),
     ("maud", &["report"]),
     ("ureq", &["net"]),
     ("toml", &["config"]),

@@ -13,6 +13,7 @@ mod configured;
 mod confinement;
 mod crawlers;
 mod deny;
+mod evidence;
 mod exit_status;
 mod fetch_ranges;
 mod fetching;
@@ -76,6 +77,7 @@ enum Command {
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
     Deny(deny::DenyArgs),
+    Evidence(evidence::EvidenceArgs),
     Check(check::CheckArgs),
     Formats(formats::FormatsArgs),
     Crawlers(crawlers::CrawlersArgs),
@@ -115,6 +117,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Report(args) => args.run(),
         Command::Merge(args) => args.run(),
         Command::Deny(args) => args.run(),
+        Command::Evidence(args) => args.run(),
         Command::Check(args) => args.run(),
         Command::Formats(args) => args.run(),
         Command::Crawlers(args) => args.run(),

@@ -215,7 +215,7 @@ impl ReportArgs {
 }
 
 /// The name of the evidence file in the report at `directory`.
-fn evidence_of(directory: &Path) -> Option<String> {
+pub fn evidence_of(directory: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct Run {
         files: Vec<String>,

@@ -5,6 +5,7 @@
 //! - `check`: one URL and the explanation.
 //! - `classify`: lists of URLs.
 //! - `classify_files`: input and output files, with any content, also if the run fails.
+//! - `evidence`: folders about one crawler, to be sent.
 //! - `formats`: lists and detects log formats.
 //! - `help`: length, content, and running examples.
 //! - `log_lines`: times, parse rates, origins, addresses.
@@ -58,6 +59,7 @@ mod crawlers;
 mod deny;
 mod document_sandbox;
 mod documents;
+mod evidence;
 mod formats;
 mod help;
 mod history;

@@ -1,0 +1,168 @@
+//! The letter: what happened, how it is known, and what the other files are.
+
+use crate::audit::tally::identity_sources::IdentitySources;
+use crate::audit::{crawler_row::Broken, sums::Span};
+use crate::crawlers::identity::Identity;
+use crate::numbers::{counted, grouped};
+use crate::report::escape::visible;
+use crate::time::UtcTime;
+
+use super::reporter::Reporter;
+use super::requests::{EvidenceRows, LINES_MAX};
+use super::subject::Subject;
+
+/// The most lines of lists in the letter.
+const ROWS_MAX: usize = 30;
+
+/// The letter about `subject`; `requests` are those of the evidence file, if there is one.
+pub fn letter(subject: &Subject<'_>, reporter: &Reporter, requests: &EvidenceRows) -> String {
+    let name = visible(subject.crawler.name.as_bytes());
+    let origin = subject.origin.as_str();
+    let days = subject.span().map_or_else(String::new, |span| format!(", {}", period(span)));
+    let mut text = format!(
+        "Subject: Requests against robots.txt by {name} at {origin}{days}\n\n{}\n\n{}",
+        opening(subject, &name),
+        identity(subject)
+    );
+    text += "\nRules\n\n";
+    subject.broken().take(ROWS_MAX).for_each(|broken| text += &rule(broken));
+    text += &more(subject.broken().count(), ROWS_MAX);
+    text += &in_force(subject);
+    text += &fetches(subject);
+    text += &excerpt(requests);
+    text += "\nFiles\n\n\
+        robots-*.txt          robots.txt as it was in force\n\
+        robots-*.marked.txt   the same with line numbers; >>> marks the broken rules\n\
+        requests.csv          each of the requests, if it is there\n\
+        summary.csv, violations.csv, robots-fetches.csv   the counts\n\
+        xarf*.json            the same for machines (XARF 4), if it is there\n\
+        SHA256SUMS            digests of all files\n\n";
+    text + &closing(reporter)
+}
+
+fn opening(subject: &Subject<'_>, name: &str) -> String {
+    let sums = subject.sums();
+    let requests = counted(sums.violations, "request");
+    let span = subject.span().map_or_else(String::new, |span| {
+        format!("The first was made at {}, the last at {} (UTC). ", span.first, span.last)
+    });
+    let origin = subject.origin.as_str();
+    let operator = visible(subject.crawler.operator.as_bytes());
+    format!(
+        "Our access logs contain {requests} to {origin} with the user agent of {name} ({operator})\n\
+         for paths that our robots.txt disallowed at that time.\n{span}\n\
+         {} of this crawler are in the same logs in all.\n\n\
+         Please find out why, and tell us what you have done.",
+        counted(sums.requests, "request")
+    )
+}
+
+fn identity(subject: &Subject<'_>) -> String {
+    let name = &subject.crawler.name;
+    let lines = subject.rows.iter().map(|row| {
+        let count = counted(row.tally.total().violations, "request");
+        let meaning = match row.actor.1 {
+            Identity::Verified => "the address belongs to the operator",
+            Identity::Unverified => "the address was not checked; any client can send this name",
+            Identity::Spoofed => "the address does not belong to the operator",
+        };
+        format!("{count} {}: {meaning}\n", row.actor.1.as_str())
+    });
+    let mut text = format!("Identity of the client\n\n{}", lines.collect::<String>());
+    let IdentitySources { ranges, names } = &subject.identities;
+    for url in ranges.iter().filter_map(|ranges| ranges.of_crawlers.get(name)).flatten() {
+        text += &format!("Checked by the list of addresses at {}\n", visible(url.as_bytes()));
+    }
+    if let Some(names) = names {
+        text += &format!("Checked by DNS at {}\n", names.asked_at);
+    }
+    text
+}
+
+fn rule(broken: &Broken) -> String {
+    let rule = &broken.rule;
+    format!(
+        "{}: robots.txt line {}, {}: {} (group {}), {} to {}\n",
+        counted(broken.tally.requests, "request"),
+        rule.line,
+        rule.directive,
+        visible(&rule.pattern),
+        visible(&rule.group),
+        broken.tally.span.first,
+        broken.tally.span.last
+    )
+}
+
+/// Since when the versions were in force, if an archive knows.
+fn in_force(subject: &Subject<'_>) -> String {
+    let origin = subject.origin.as_str();
+    let known = subject.audit.snapshots.origins.iter().find(|known| known.origin == origin);
+    let Some(known) = known else {
+        return "\nThis robots.txt was in force for the whole period, according to the site.\n"
+            .to_owned();
+    };
+    let mut text =
+        "\nrobots.txt was fetched at these times (UTC), with this content:\n\n".to_owned();
+    for snapshot in known.snapshots.iter().take(ROWS_MAX) {
+        let content =
+            snapshot.digest.map_or_else(|| "no rules".to_owned(), |digest| digest.to_string());
+        text += &format!("{}  {content}\n", snapshot.fetched_at);
+    }
+    text + &more(known.snapshots_total, ROWS_MAX)
+}
+
+fn fetches(subject: &Subject<'_>) -> String {
+    let prior = subject.prior_fetches();
+    let mut text = "\nFetches of robots.txt\n\n".to_owned();
+    for row in &subject.rows {
+        let fetches = &row.tally.robots_fetches;
+        if let Some(read) = fetches.read {
+            let count = grouped(fetches.successful_fetches);
+            text += &format!(
+                "successful fetches: {count}, {} to {}
+",
+                read.first, read.last
+            );
+        }
+    }
+    let counts = [
+        (prior.prior_fetch_own, "came after the same user agent had fetched robots.txt"),
+        (prior.prior_fetch_operator, "came after another crawler of the operator had fetched it"),
+        (prior.prior_fetch_none, "came without a fetch of robots.txt in these logs"),
+        (prior.prior_fetch_unknown, "could not be compared with fetches"),
+    ];
+    for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+        text += &format!("{} {what}\n", counted(count, "request"));
+    }
+    text
+}
+
+/// The first requests.
+fn excerpt(requests: &EvidenceRows) -> String {
+    if requests.requests == 0 {
+        return String::new();
+    }
+    let mut lines: Vec<&String> = requests.clients.values().flat_map(|of| &of.lines).collect();
+    lines.sort();
+    let mut text =
+        "\nRequests (time in UTC, client, request, status, bytes, user agent)\n\n".to_owned();
+    lines.iter().take(LINES_MAX).for_each(|line| text += &format!("{line}\n"));
+    text + &more(usize::try_from(requests.requests).unwrap_or(usize::MAX), LINES_MAX)
+}
+
+fn closing(reporter: &Reporter) -> String {
+    let contact = reporter.contact.as_deref().unwrap_or("(your address)");
+    format!("{}\n{}\n", visible(reporter.organisation.as_bytes()), visible(contact.as_bytes()))
+}
+
+fn period(span: Span) -> String {
+    let day = |time: UtcTime| time.to_string()[..10].to_owned();
+    format!("{} to {} UTC", day(span.first), day(span.last))
+}
+
+fn more(all: usize, shown: usize) -> String {
+    match all.checked_sub(shown) {
+        None | Some(0) => String::new(),
+        Some(more) => format!("... and {more} more\n"),
+    }
+}

@@ -1,0 +1,11 @@
+//! A folder with the evidence against one crawler at one origin, to be sent to its operator or to
+//! the network that it came from.
+
+pub mod folder;
+pub mod reporter;
+
+mod letter;
+mod requests;
+mod robots;
+mod subject;
+mod xarf;

@@ -1,0 +1,10 @@
+//! The sender of a folder.
+
+/// Who sends the folder.
+#[derive(Clone, Debug)]
+pub struct Reporter {
+    /// A person, a company, or the host.
+    pub organisation: String,
+    /// An e-mail address.
+    pub contact: Option<String>,
+}

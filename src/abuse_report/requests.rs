@@ -1,0 +1,146 @@
+//! The violating requests of the subject, from the evidence file of the audit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::input::open::{Opened, open};
+use crate::input::source::{Location, Source};
+use crate::report::escape::shown;
+
+use super::subject::Subject;
+
+/// The most clients and targets that are counted apart.
+const DISTINCT_MAX: usize = 10_000;
+
+/// The most lines that a letter or a message quotes for each client.
+pub const LINES_MAX: usize = 30;
+
+/// The columns that are read.
+const COLUMNS: [&str; 11] = [
+    "time_utc",
+    "client",
+    "method",
+    "target",
+    "status",
+    "bytes",
+    "user_agent",
+    "origin",
+    "crawler",
+    "identity",
+    "line",
+];
+
+/// The requests of one client.
+#[derive(Debug, Default)]
+pub struct ClientRequests {
+    pub requests: u64,
+    pub bytes: u64,
+    pub first: String,
+    pub last: String,
+    pub user_agent: String,
+    /// The first requests, a line each.
+    pub lines: Vec<String>,
+    targets: BTreeSet<String>,
+}
+
+impl ClientRequests {
+    /// The number of different targets, unless there are too many to count.
+    pub fn targets(&self) -> Option<usize> {
+        Some(self.targets.len()).filter(|count| *count < DISTINCT_MAX)
+    }
+}
+
+/// All requests of the subject.
+#[derive(Debug, Default)]
+pub struct EvidenceRows {
+    pub requests: u64,
+    /// By client, as the file has it; empty if it has none.
+    pub clients: BTreeMap<String, ClientRequests>,
+}
+
+impl EvidenceRows {
+    /// Reads the evidence at `path`, and writes the rows of `subject` to `out`.
+    ///
+    /// # Errors
+    /// If `path` is not an evidence file, is damaged, or `out` cannot be written.
+    pub fn copy(path: &Path, subject: &Subject<'_>, out: &mut impl Write) -> Result<EvidenceRows> {
+        let location = Location::File(path.to_owned());
+        let source = Source { name: path.display().to_string(), location };
+        let decoded = Decoded(open(&source, &Arc::default())?);
+        let mut reader = csv::Reader::from_reader(decoded);
+        let wrong = |why: String| Error::invalid_file(path, why);
+        let header = reader.headers().map_err(|err| wrong(err.to_string()))?.clone();
+        let indexes: Option<Vec<usize>> =
+            COLUMNS.iter().map(|name| header.iter().position(|column| column == *name)).collect();
+        let indexes = indexes.ok_or_else(|| {
+            wrong("is not an evidence file; run botaudit audit --evidence FILE".to_owned())
+        })?;
+        let mut csv = csv::Writer::from_writer(out);
+        let cannot = |err: csv::Error| Error::io("cannot copy", path, err.into());
+        csv.write_record(&header).map_err(cannot)?;
+        let mut rows = EvidenceRows::default();
+        for record in reader.records() {
+            let record = record.map_err(|err| wrong(err.to_string()))?;
+            let cells = |at: usize| record.get(indexes[at]).unwrap_or_default();
+            let cells: [&str; COLUMNS.len()] = std::array::from_fn(cells);
+            let [.., origin, crawler, identity, _] = cells;
+            if subject.has(origin, crawler, identity) {
+                csv.write_record(&record).map_err(cannot)?;
+                rows.add(cells);
+            }
+        }
+        csv.flush().map_err(|err| Error::io("cannot copy", path, err))?;
+        Ok(rows)
+    }
+
+    fn add(&mut self, cells: [&str; COLUMNS.len()]) {
+        let [time, client, method, target, status, bytes, user_agent, ..] = cells;
+        self.requests += 1;
+        let is_full = self.clients.len() >= DISTINCT_MAX;
+        if is_full && !self.clients.contains_key(client) {
+            return;
+        }
+        let of = self.clients.entry(client.to_owned()).or_default();
+        of.requests += 1;
+        of.bytes = of.bytes.saturating_add(bytes.parse().unwrap_or(0));
+        if of.first.is_empty() || *time < *of.first {
+            of.first = time.to_owned();
+            of.user_agent = shown(user_agent);
+        }
+        if *time > *of.last {
+            of.last = time.to_owned();
+        }
+        if of.targets.len() < DISTINCT_MAX && !of.targets.contains(target) {
+            of.targets.insert(target.to_owned());
+        }
+        if of.lines.len() < LINES_MAX {
+            let client = if client.is_empty() { "-" } else { client };
+            let (method, target, agent) = (shown(method), shown(target), shown(user_agent));
+            of.lines.push(format!(
+                "{time} {client} \"{}\" {status} {bytes} \"{}\"",
+                quoted(&format!("{method} {target}")),
+                quoted(&agent)
+            ));
+        }
+    }
+}
+
+/// `text` between quotes.
+fn quoted(text: &str) -> String {
+    text.replace('"', "\\x22")
+}
+
+/// The decompressed bytes of a file; damage is an error.
+struct Decoded(Opened);
+
+impl Read for Decoded {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match out.is_empty() {
+            true => Ok(0),
+            false => self.0.read(out).map_err(|damage| io::Error::other(damage.to_string())),
+        }
+    }
+}

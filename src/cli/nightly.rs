@@ -3,8 +3,10 @@
 mod after;
 mod site;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 
@@ -13,16 +15,20 @@ use crate::error::{Error, Result};
 use crate::nightly::lock::{Locked, lock, lock_by};
 use crate::nightly::state::State;
 use crate::report::columns::tables::{EVENTS, TREND};
+use crate::report::metrics::{METRICS_FILE, SiteMetrics, metrics_text};
 use crate::report::outputs::{OutputContent, Outputs};
+use crate::report::{night_text::SiteNight, nights::EventRow};
+use crate::staged::replace;
 use crate::time::{Day, UtcTime};
 
 use super::access_rights::TcpUse;
 use super::audit::files::tcp_use;
 use super::configured::{read_config, report_errors};
 use super::confinement::confine;
+use super::exit_status::{ExitStatus, exit_code};
+use super::help::short;
 use super::shared::{ForceArg, day, error, print};
 use super::signals;
-use super::{exit_status::ExitStatus, help::short};
 use after::{NotificationArgs, write_nights};
 use site::Job;
 
@@ -107,6 +113,7 @@ impl NightlyArgs {
         all.updated("state", &config.state)?;
         all.file("reports", &config.reports.join(TREND.file), OutputContent::Trend)?;
         all.file("reports", &config.reports.join(EVENTS.file), OutputContent::Events)?;
+        all.file("reports", &config.reports.join(METRICS_FILE), OutputContent::Metrics)?;
         if let Some(path) = self.notification.file() {
             all.file("--mail-summary", path, OutputContent::Night)?;
         }
@@ -130,6 +137,7 @@ impl NightlyArgs {
                 }
             }
         }
+        let begun = Instant::now();
         let mut state = State::open(&config.state)?;
         // An error in one site does not prevent the others from being audited.
         let ran = jobs.iter().map(|job| job.run(config, &mut state));
@@ -138,10 +146,32 @@ impl NightlyArgs {
         let is_of_night =
             |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
         events.retain(|row| is_of_night(&row.site, row.day));
+        let ran = statuses.iter().zip(&nights).map(|(status, night)| {
+            let success = matches!(status, ExitStatus::Done | ExitStatus::Violations);
+            let last_success = state.last_success(&night.site, success.then_some(now))?;
+            Ok(site_metrics(night, exit_code(Ok(*status)), last_success, &events))
+        });
+        let sites: Vec<SiteMetrics> = ran.collect::<Result<_>>()?;
+        let text = metrics_text(now, begun.elapsed().as_secs_f64(), &sites);
+        replace(&config.reports.join(METRICS_FILE), text.as_bytes())?;
         self.notification.send(&nights, &events, self.quiet)?;
         let worst = statuses.into_iter().max_by_key(|status| badness(*status));
         Ok(worst.unwrap_or(ExitStatus::Done))
     }
+}
+
+fn site_metrics(
+    night: &SiteNight,
+    exit_code: u8,
+    last_success: Option<UtcTime>,
+    all: &[EventRow],
+) -> SiteMetrics {
+    let mut events = BTreeMap::new();
+    for event in all.iter().filter(|event| event.site == night.site) {
+        *events.entry(event.kind).or_default() += 1;
+    }
+    let (site, day) = (night.site.clone(), night.metrics.clone());
+    SiteMetrics { site, exit_code, last_success, day, events }
 }
 
 /// The order of severity; the exit code is that of the worst site.

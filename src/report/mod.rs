@@ -22,6 +22,7 @@ pub mod formats_text;
 pub mod html;
 pub mod json_lines;
 mod line_totals;
+pub mod metrics;
 pub mod night_text;
 pub mod nights;
 pub mod output;

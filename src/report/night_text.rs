@@ -3,7 +3,7 @@
 use crate::audit::sums::Sums;
 use crate::time::Day;
 
-use super::{escape::visible, nights::EventRow};
+use super::{escape::visible, metrics::DayMetrics, nights::EventRow};
 use crate::numbers::{counted, grouped, percent};
 
 /// The start of each summary, by which botaudit recognises its own files.
@@ -35,6 +35,8 @@ pub struct SiteNight {
     pub violators: Vec<(String, u64, u64)>,
     /// Exceeded thresholds, damage and mistakes, one line each.
     pub notices: Vec<String>,
+    /// The metrics of the day.
+    pub metrics: Option<DayMetrics>,
 }
 
 /// The summary; `events` are those of the reported days.
@@ -76,7 +78,8 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
 }
 
 fn site_text(night: &SiteNight) -> String {
-    let SiteNight { site, day, report, sums, nothing_judged, violators, notices } = night;
+    let SiteNight { site, day, report, sums, nothing_judged, violators, notices, metrics: _ } =
+        night;
     let day = day.map_or_else(String::new, |day| format!(" on {day}"));
     let mut text = format!("\n{site}{day}\n");
     match sums {
@@ -129,6 +132,7 @@ mod tests {
             nothing_judged: false,
             violators: (1..=9).map(|n| (format!("bot {n}"), 10, 20)).collect(),
             notices: vec!["a\u{7}b".to_owned()],
+            metrics: None,
         };
         let blog = SiteNight { site: "blog".to_owned(), ..SiteNight::default() };
         let row = EventRow {

@@ -48,6 +48,8 @@ pub enum OutputContent<'a> {
     Trend,
     /// `events.csv`, recognised by its header.
     Events,
+    /// `botaudit.prom`, recognised by the name of its first metric.
+    Metrics,
     /// Rules of `deny`, recognised by the name of the command.
     Deny,
     /// A manual page, recognised by its title.
@@ -322,6 +324,7 @@ impl OutputContent<'_> {
             OutputContent::Tally => is_tally(head),
             OutputContent::Collected => is_collected(head),
             OutputContent::Night => head.starts_with(HEADLINE_START.as_bytes()),
+            OutputContent::Metrics => head.starts_with(b"# HELP botaudit_"),
             OutputContent::Deny => memmem::find(head, b"botaudit deny").is_some(),
             OutputContent::Manual => memmem::find(head, b".TH BOTAUDIT").is_some(),
             OutputContent::Foreign => false,

@@ -1,7 +1,8 @@
 //! The summary of a night, and the first configuration.
 
 use crate::nightly::{GPTBOT, ROBOTS, on};
-use crate::program::{Sandbox, line};
+use crate::program::{Sandbox, line, repository, text_of};
+use botaudit::report::metrics::METRICS;
 
 const CONFIG: &str = "[sites.shop]\nlogs = [\"shop.log*\"]\nrobots = \"robots.txt\"\norigin = \"https://shop.example\"\n";
 const RUN: &str = "nightly --config etc/botaudit.toml -q --day 2026-03-01";
@@ -50,6 +51,84 @@ fn trend_and_events_stand_beside_the_reports() {
     assert_eq!(rows[0], "shop | 2026-03-01 | first-violation | GPTBot |  | 0");
     assert!(rows[1].starts_with("shop | 2026-03-01 | robots-changed |  | robots.txt | sha256:"));
     assert_eq!(rows.len(), 2);
+}
+
+/// The samples of the file, without their values.
+fn samples(text: &str) -> Vec<&str> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| Some(line.rsplit_once(' ')?.0)).collect()
+}
+
+fn value<'t>(text: &'t str, sample: &str) -> &'t str {
+    let line = text.lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("{sample}: {text}"))
+}
+
+#[test]
+fn metrics_of_the_night_are_for_the_textfile_collector() {
+    let sandbox = site();
+    sandbox.run(RUN).exits(0);
+    let text = sandbox.text("etc/reports/botaudit.prom");
+    let who = "site=\"shop\",crawler=\"GPTBot\",identity=\"unverified\"";
+    for (sample, expected) in [
+        (format!("botaudit_day_requests{{{who},verdict=\"violation\"}}"), "1"),
+        (format!("botaudit_day_requests{{{who},verdict=\"allowed\"}}"), "1"),
+        (format!("botaudit_day_response_bytes{{{who}}}"), "200"),
+        ("botaudit_day_lines{site=\"shop\",outcome=\"crawler\"}".to_owned(), "2"),
+        ("botaudit_day_events{site=\"shop\",event=\"first-violation\"}".to_owned(), "1"),
+        ("botaudit_day_start_timestamp_seconds{site=\"shop\"}".to_owned(), "1772323200"),
+        ("botaudit_last_run_exit_code{site=\"shop\"}".to_owned(), "0"),
+    ] {
+        assert_eq!(value(&text, &sample), expected, "{sample}");
+    }
+    let success = "botaudit_last_success_timestamp_seconds{site=\"shop\"}";
+    let run = "botaudit_last_run_timestamp_seconds";
+    assert_eq!(value(&text, success), value(&text, run));
+    let distinct: std::collections::BTreeSet<&str> = samples(&text).into_iter().collect();
+    assert_eq!(distinct.len(), samples(&text).len(), "{text}");
+    check_by_promtool(&sandbox);
+
+    // A run that fails keeps the time of the last one that did not.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    for log in ["etc/shop.log", "etc/shop.log.1"] {
+        std::fs::remove_file(sandbox.path(log)).unwrap();
+    }
+    sandbox.run(RUN).exits(2);
+    let later = sandbox.text("etc/reports/botaudit.prom");
+    assert_eq!(value(&later, success), value(&text, success));
+    assert_ne!(value(&later, run), value(&text, run));
+    assert_eq!(value(&later, "botaudit_last_run_exit_code{site=\"shop\"}"), "2");
+    assert!(!later.contains("botaudit_day_requests"), "{later}");
+    check_by_promtool(&sandbox);
+    sandbox.write("etc/reports/botaudit.prom", "node_x 1\n");
+    sandbox.run(RUN).exits(2).complains("was not written by botaudit");
+}
+
+fn check_by_promtool(sandbox: &Sandbox) {
+    let file = std::fs::File::open(sandbox.path("etc/reports/botaudit.prom")).unwrap();
+    let mut promtool = std::process::Command::new("promtool");
+    match promtool.args(["check", "metrics"]).stdin(file).output() {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(_) => eprintln!("skipped: there is no promtool"),
+    }
+}
+
+/// The panels of the dashboard use metrics that exist.
+#[test]
+fn the_dashboard_uses_these_metrics() {
+    let text = text_of(&repository().join("docs/grafana-dashboard.json"));
+    let dashboard: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut used = std::collections::BTreeSet::new();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        for target in panel["targets"].as_array().unwrap() {
+            let words = target["expr"].as_str().unwrap();
+            let words = words.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            used.extend(words.filter(|word| word.starts_with("botaudit_")).map(str::to_owned));
+        }
+    }
+    let known = METRICS.map(|(name, _)| name);
+    assert!(used.iter().all(|name| known.contains(&name.as_str())), "{used:?}");
+    assert_eq!(used.len(), known.len() - 2, "all but the version and the time of the run");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::nightly::ingest::{IngestProblems, SiteIngest};
 use crate::nightly::{plan::Plan, refused::refused, rotation::LogFiles, state::State};
 use crate::numbers::counted;
 use crate::report::outputs::{Outputs, Overwrite};
-use crate::report::{directory::Staging, night_text::SiteNight};
+use crate::report::{directory::Staging, metrics::DayMetrics, night_text::SiteNight};
 use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::super::audit::files::{check_files, name_inputs};
@@ -304,6 +304,8 @@ impl<'a> Job<'a> {
                 site_night.nothing_judged = audit.nothing_judged.is_some();
                 site_night.sums = Some(audit.total_of_crawlers());
                 site_night.violators = violators(audit);
+                let start = setup.options.zone.parse(&day.to_string());
+                site_night.metrics = Some(DayMetrics::of(audit, start));
                 if matches!(outcome, ExitStatus::Violations | ExitStatus::Incomplete) {
                     self.warn(note, &format!("see {}", directory.display()));
                 }

@@ -15,7 +15,7 @@ use rusqlite::{Connection, Params, Row, params};
 
 use crate::audit::tally::Tally;
 use crate::error::{Error, Result};
-use crate::time::Day;
+use crate::time::{Day, UtcTime};
 
 /// `botn`: the application id in the SQLite header of a state.
 const APPLICATION_ID: i32 = 0x626f_746e;
@@ -126,6 +126,24 @@ impl State {
         let update = "UPDATE days SET due = 0 WHERE site = ? AND day = ?";
         let done = self.connection.execute(update, params![site, day.to_string()]);
         done.map(drop).map_err(|err| self.failed(&err))
+    }
+
+    /// When the last successful run for `site` began; `now` is one, if it is given.
+    ///
+    /// # Errors
+    /// If the state cannot be written.
+    pub fn last_success(&self, site: &str, now: Option<UtcTime>) -> Result<Option<UtcTime>> {
+        // A state of this version may lack the table.
+        let create = "CREATE TABLE IF NOT EXISTS successes (site TEXT PRIMARY KEY, at INTEGER)";
+        let replace = "INSERT OR REPLACE INTO successes VALUES (?, ?)";
+        let stored = self.connection.execute(create, []).and_then(|_| match now {
+            Some(now) => self.connection.execute(replace, params![site, now.unix_seconds()]),
+            None => Ok(0),
+        });
+        stored.map_err(|err| self.failed(&err))?;
+        let times =
+            self.select("SELECT at FROM successes WHERE site = ?", [site], |row| row.get(0))?;
+        Ok(times.into_iter().next().and_then(UtcTime::from_unix_seconds))
     }
 
     /// The names of all crawlers in the tallies.

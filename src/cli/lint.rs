@@ -13,6 +13,7 @@ use crate::report::findings::{
     findings_github, findings_json, findings_text, lint_text, lints_text,
 };
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::report::{findings_junit::findings_junit, findings_sarif::findings_sarif};
 use crate::url::dialect::Dialect;
 
 use super::access_rights::TcpUse;
@@ -73,6 +74,10 @@ enum Format {
     Json,
     /// Workflow commands of GitHub Actions
     Github,
+    /// SARIF 2.1.0, for code hosts
+    Sarif,
+    /// JUnit XML, for servers that show tests
+    Junit,
 }
 
 impl LintArgs {
@@ -107,7 +112,9 @@ impl LintArgs {
                     match self.format {
                         Format::Text => print(&findings_text(&path, &remarks))?,
                         Format::Github => print(&findings_github(&path, &remarks))?,
-                        Format::Json => done.push((path, remarks)),
+                        Format::Json | Format::Sarif | Format::Junit => {
+                            done.push((path, remarks));
+                        }
                     }
                 }
                 Err(err) => {
@@ -117,8 +124,14 @@ impl LintArgs {
                 }
             }
         }
-        if self.format == Format::Json {
-            print(&findings_json(&done))?;
+        match self.format {
+            Format::Text | Format::Github => {}
+            Format::Json => print(&findings_json(&done))?,
+            Format::Sarif => print(&findings_sarif(&done, unread.is_none()))?,
+            Format::Junit => {
+                let now = jiff::Timestamp::now().into();
+                print(&findings_junit(&done, self.strict, now))?;
+            }
         }
         unread.map_or(Ok(outcome), Err)
     }

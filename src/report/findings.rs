@@ -66,12 +66,16 @@ pub fn findings_github(path: &str, remarks: &Diagnostics) -> String {
             Severity::Info => "notice",
         };
         let file = property(&visible(path.as_bytes()));
-        let separator: &[u8] = if remark.advice.is_empty() { b"" } else { b". " };
-        let message = [&remark.message, separator, &remark.advice].concat();
-        let (line, message) = (remark.line, data(&visible(&message)));
+        let (line, message) = (remark.line, data(&sentence(remark)));
         format!("::{level} file={file},line={line},title={}::{message}\n", lint.name)
     };
     remarks.kept().iter().map(command).collect()
+}
+
+/// The message and the advice of a finding.
+pub fn sentence(remark: &Diagnostic) -> String {
+    let separator: &[u8] = if remark.advice.is_empty() { b"" } else { b". " };
+    visible(&[&remark.message, separator, &remark.advice].concat())
 }
 
 /// The text of a command, with GitHub's escapes.

@@ -18,6 +18,8 @@ pub mod directory;
 pub mod escape;
 pub mod files;
 pub mod findings;
+pub mod findings_junit;
+pub mod findings_sarif;
 pub mod formats_text;
 pub mod html;
 pub mod json_lines;

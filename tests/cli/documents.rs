@@ -342,7 +342,10 @@ fn the_action_lints_and_gives_its_outputs() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.starts_with("::warning file=bad.txt,line=2,"), "{said}");
     let report = dir.path().join("botaudit-lint.json");
-    assert_eq!(outputs, format!("errors=0\nwarnings=1\nreport={}\n", report.display()));
+    let sarif = dir.path().join("botaudit-lint.sarif");
+    let (report, log) = (report.display(), sarif.display());
+    assert_eq!(outputs, format!("errors=0\nwarnings=1\nreport={report}\nsarif={log}\n"));
+    assert!(fs::read_to_string(sarif).unwrap().contains("\"ruleId\": \"accepted-typo\""));
     assert_eq!(run("bad.txt", "true").0, Some(1));
     assert_eq!(run("missing.txt", "false").0, Some(2));
 }

@@ -34,7 +34,7 @@ fn exit_codes() {
         (&[], 2),
     ];
     for (args, code) in cases {
-        for format in ["text", "json", "github"] {
+        for format in ["text", "json", "github", "sarif", "junit"] {
             let run = lint(&[args, &["--format", format]].concat(), b"");
             assert_eq!(run.code, code, "{args:?} {format} {run:?}");
         }
@@ -50,6 +50,37 @@ warning: 1 warning
 clean: no findings
 ";
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), (expected, ""));
+}
+
+/// The rows of a file that could not be read are missing, which SARIF says.
+#[test]
+fn sarif_and_junit_are_one_document_for_all_files() {
+    let log = |files: &[&str]| -> serde_json::Value {
+        let run = lint(&[&["--format", "sarif"], files].concat(), b"");
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let both = log(&["error", "warning", "missing"]);
+    let run = &both["runs"][0];
+    let result = |at: usize| {
+        let result = &run["results"][at];
+        let place = &result["locations"][0]["physicalLocation"];
+        let uri = place["artifactLocation"]["uri"].as_str().unwrap();
+        (uri.to_owned(), place["region"]["startLine"].as_u64().unwrap())
+    };
+    assert_eq!([result(0), result(1)], [("error".to_owned(), 2), ("warning".to_owned(), 2)]);
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+    assert_eq!(log(&["clean"])["runs"][0]["results"], serde_json::json!([]));
+
+    let run = lint(&["--format", "junit", "error", "warning", "clean"], b"");
+    assert_eq!(run.stdout.matches("<testsuite ").count(), 3);
+    assert_eq!(run.stdout.matches("<failure ").count(), 1);
+    let sandbox = Sandbox::new();
+    sandbox.write("junit.xml", &run.stdout);
+    let mut xmllint = std::process::Command::new("xmllint");
+    match xmllint.args(["--noout", "--nonet"]).arg(sandbox.path("junit.xml")).status() {
+        Ok(status) => assert!(status.success(), "{}", run.stdout),
+        Err(_) => eprintln!("skipped: there is no xmllint"),
+    }
 }
 
 #[test]

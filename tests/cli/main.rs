@@ -2,6 +2,7 @@
 //!
 //! - `audit`: verdicts, counts and origins, from logs to cells.
 //! - `bad_input`: damaged, invalid and hostile input; nothing is lost, and memory is limited.
+//! - `browser`: shows pages; a tool of other tests.
 //! - `check`: one URL and the explanation.
 //! - `classify`: lists of URLs.
 //! - `classify_files`: input and output files, with any content, also if the run fails.
@@ -48,6 +49,7 @@
 
 mod audit;
 mod bad_input;
+mod browser;
 mod check;
 mod chunks;
 mod classify;

@@ -1,7 +1,7 @@
 //! Charts as inline SVG. They contain only shapes. Words and numbers are in the HTML around them,
 //! so that they stay legible at any width.
 
-use maud::{Markup, Render, html};
+use maud::{Markup, html};
 
 use crate::numbers::grouped;
 
@@ -15,20 +15,19 @@ pub type LegendEntry = (&'static str, &'static str);
 /// One column of a chart: its name, and a number for each series.
 pub type ChartColumn = (String, Vec<u64>);
 
-/// One bar, `parts` of `whole`: classes, names and numbers.
-pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> Markup {
-    let ends = parts.iter().scan(0.0, |end, (_, _, number)| {
+/// One bar, whose parts are `numbers` of `whole`.
+pub fn bar<const N: usize>(legend: &[LegendEntry; N], numbers: [u64; N], whole: u64) -> Markup {
+    let ends = numbers.iter().scan(0.0, |end, number| {
         *end += share(*number, whole) * WIDTH;
         Some(*end)
     });
     let starts = std::iter::once(0.0).chain(ends);
+    let parts = legend.iter().zip(numbers).zip(starts).filter(|((_, number), _)| *number > 0);
     html! {
-        svg class="rowbar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
-            @for ((class, name, number), x) in parts.iter().zip(starts).filter(|((_, _, number), _)| *number > 0) {
-                @let width = share(*number, whole) * WIDTH;
-                rect class=(class) x=(format_args!("{x:.1}")) y="0" width=(format_args!("{width:.1}")) height="10" {
-                    title { (name) ": " (grouped(*number)) }
-                }
+        svg class="rowbar" viewBox="0 0 1000 10" preserveAspectRatio="none" focusable="false" {
+            @for (((class, _), number), x) in parts {
+                @let width = share(number, whole) * WIDTH;
+                rect class=(class) x=(format_args!("{x:.0}")) width=(format_args!("{width:.0}")) height="10" {}
             }
         }
     }
@@ -78,31 +77,15 @@ pub fn timeline(
     drawn.extend(marks.iter().map(|mark| mark.legend));
     drawn.dedup();
     let half = if top > 1 { grouped(top / 2) } else { String::new() };
-    let scale = [grouped(top), half, "0".to_owned()];
-    figure(
-        (id, title),
-        legend(&drawn),
-        &scale,
-        drawing(id, series, columns, marks, top),
-        names_below,
-    )
-}
-
-/// A drawing with its `legend` above, its `scale` on the side and `names` below it.
-pub fn figure(
-    (id, title): (&str, &str),
-    legend: Markup,
-    scale: &[impl Render],
-    drawing: Markup,
-    names_below: &[String],
-) -> Markup {
     html! {
         figure class="columns" { "\n"
             figcaption id={ (id) "-title" } { (title) } "\n"
-            (legend)
+            (legend(&drawn))
             div class="plot" {
-                div class="scale" aria-hidden="true" { @for mark in scale { span { (mark) } } }
-                (drawing)
+                div class="scale" aria-hidden="true" {
+                    span { (grouped(top)) } span { (half) } span { "0" }
+                }
+                (drawing(id, series, columns, marks, top))
             } "\n"
             div class="names" aria-hidden="true" { (names(names_below)) } "\n"
         } "\n"
@@ -232,6 +215,6 @@ mod tests {
     #[test]
     fn empty_charts_are_drawn() {
         assert!(columns("c", "t", &[("a", "A")], &[], &[]).0.contains("<svg"));
-        assert!(bar(&[("a", "A", 0)], 0).0.ends_with("</svg>"));
+        assert!(bar(&[("a", "A")], [0], 0).0.ends_with("</svg>"));
     }
 }

@@ -8,8 +8,8 @@ use super::super::escape::visible;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::table::HtmlTable;
 
-/// The section.
-pub fn delay(model: &PageModel<'_>) -> Markup {
+/// The section; `None` if no Crawl-delay applies.
+pub fn delay(model: &PageModel<'_>) -> Option<Markup> {
     let over = |excess: Option<Excess>| excess.map(|excess| excess.requests_over);
     let hourly = |delayed: &Delayed| delayed.pace.and_then(|pace| pace.hourly);
     let daily = |delayed: &Delayed| delayed.pace.and_then(|pace| pace.daily);
@@ -20,7 +20,7 @@ pub fn delay(model: &PageModel<'_>) -> Markup {
         over(hourly(delayed)).unwrap_or_default()
     });
     if rows.rows.is_empty() {
-        return html! { p { "No Crawl-delay applies to the crawlers in these logs." } "\n" };
+        return None;
     }
     let (caption, file) = ("Requests beyond what a delay allows", "crawl-delay.csv");
     let table = HtmlTable::cut("by-delay", caption, file, rows)
@@ -36,11 +36,11 @@ pub fn delay(model: &PageModel<'_>) -> Markup {
         .known("Too many, by days", |(_, _, delayed)| over(daily(delayed)))
         .time("Busiest hour, UTC", |(_, _, delayed)| busiest(delayed)?.start)
         .known("Requests in it", |(_, _, delayed)| busiest(delayed).map(|hour| hour.requests));
-    html! {
+    Some(html! {
         p {
             "Crawl-delay is not part of the protocol, and breaking it is not a violation. Only certain \
              cases are counted: requests beyond the most that fit in an hour, or in a day."
         } "\n"
-        (table)
-    }
+        (table.folded())
+    })
 }

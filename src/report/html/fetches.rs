@@ -6,21 +6,13 @@ use crate::audit::tally::crawler_tally::Actor;
 
 use super::super::csv::not_bound_reason;
 use super::super::page_model::{PageModel, crawler::CrawlerTotals, is_itself};
-use super::chart::{LegendEntry, legend};
 use super::{markup::strongly_counted, table::HtmlTable};
 
 /// The table with all rows.
 const FILE: &str = "robots-fetches.csv";
 
-const PRIOR_FETCHES: [LegendEntry; 4] = [
-    ("k1", "it had fetched robots.txt itself"),
-    ("k2", "another crawler of its operator had fetched it"),
-    ("k3", "no fetch in these logs"),
-    ("k4", "unknown"),
-];
-
-/// The section.
-pub fn fetches(model: &PageModel<'_>) -> Markup {
+/// The section; `None` without crawlers that robots.txt binds.
+pub fn fetches(model: &PageModel<'_>) -> Option<Markup> {
     let is_bound = |(crawler, identity): Actor| {
         is_itself(identity) && not_bound_reason(model.crawler(crawler)).is_empty()
     };
@@ -29,24 +21,23 @@ pub fn fetches(model: &PageModel<'_>) -> Markup {
     all.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.sums.violations));
     let (fetched, never): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, totals)| totals.fetches.successful > 0);
-    html! {
-        p {
-            (strongly_counted(fetched.len() as u64, "crawler"))
-            " that robots.txt binds fetched it in these logs, "
-            (strongly_counted(never.len() as u64, "crawler"))
-            " did not. A log shows no fetches from before its first line."
-        } "\n"
-        (before_violations(model))
-        (fetchers(model, fetched))
-        (never_fetched(model, never))
-    }
+    (!fetched.is_empty() || !never.is_empty()).then(|| {
+        html! {
+            p {
+                (strongly_counted(fetched.len() as u64, "crawler"))
+                " that robots.txt binds fetched it in these logs, "
+                (strongly_counted(never.len() as u64, "crawler"))
+                " did not. A log shows no fetches from before its first line."
+            } "\n"
+            (before_violations(model))
+            (fetchers(model, fetched))
+            (never_fetched(model, never))
+        }
+    })
 }
 
 fn before_violations(model: &PageModel<'_>) -> Markup {
     let own = model.own_offenders();
-    if own.is_empty() {
-        return html! {};
-    }
     let numbers = |(_, totals): &(Actor, &CrawlerTotals)| {
         let known = &totals.prior_fetches;
         let fetched = [known.prior_fetch_own, known.prior_fetch_operator];
@@ -54,13 +45,10 @@ fn before_violations(model: &PageModel<'_>) -> Markup {
     };
     let titles = ["Fetched by itself", "By its operator", "Not in these logs", "Unknown"];
     let caption = "Violations by earlier fetches of robots.txt";
-    let table = HtmlTable::new("by-prior-fetch", caption, FILE, own)
-        .text("Crawler", |((crawler, identity), _)| {
-            format!("{} ({})", model.name(*crawler), identity.as_str())
-        })
-        .bar(&PRIOR_FETCHES, numbers, |(_, totals)| totals.prior_fetches.total())
-        .numbers(titles, numbers);
-    html! { (legend(&PRIOR_FETCHES)) (table) }
+    HtmlTable::new("by-prior-fetch", caption, FILE, own)
+        .actor(model, |(actor, _)| *actor)
+        .numbers(titles, numbers)
+        .folded()
 }
 
 fn fetchers(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup {
@@ -73,7 +61,7 @@ fn fetchers(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup
         .time("Last successful fetch, UTC", |(_, totals)| Some(totals.fetches.span?.last))
         .number("Requests before", |(_, totals)| totals.fetches.before_first)
         .number("Violations", |(_, totals)| totals.sums.violations)
-        .unless_empty()
+        .folded()
 }
 
 fn never_fetched(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup {
@@ -84,5 +72,5 @@ fn never_fetched(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> M
         .number("Other requests", |(_, totals)| totals.fetches.other_requests)
         .number("Origins requested", |(_, totals)| totals.fetches.origins)
         .number("Violations", |(_, totals)| totals.sums.violations)
-        .unless_empty()
+        .folded()
 }

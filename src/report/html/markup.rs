@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use maud::{Markup, Render, html};
 
+use super::super::escape::shown;
 use crate::numbers::grouped;
 
 /// The most characters shown of foreign text; the CSV files have all.
@@ -38,6 +39,14 @@ impl Render for Badge {
         buffer.push_str("\">");
         text.render_to(buffer);
         buffer.push_str("</span>");
+    }
+}
+
+/// A file of the report. Names that the user chose may need escapes in a link; they get none.
+pub fn file_link(file: &str) -> Markup {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    html! {
+        @if file.bytes().all(is_plain) { a href={ "./" (file) } { (file) } } @else { (code(shown(file))) }
     }
 }
 
@@ -101,6 +110,12 @@ mod tests {
             format!("<code>{}…</code>", "ß".repeat(CHARS_MAX))
         );
         assert_eq!(code(&"ß".repeat(CHARS_MAX)).render().0.matches('…').count(), 0);
+    }
+
+    #[test]
+    fn only_plain_names_of_files_are_links() {
+        assert_eq!(file_link("a-b.csv").0, "<a href=\"./a-b.csv\">a-b.csv</a>");
+        assert_eq!(file_link("a b<.csv").0, "<code>a b&lt;.csv</code>");
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use maud::{Markup, Render, html};
+use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::audit::input_tally::Input;
 
 use super::super::files::{PAGE, RUN_JSON};
 use super::super::{escape::shown, page_model::PageModel};
-use super::{markup::code, table::HtmlTable};
+use super::{markup::file_link, table::HtmlTable};
 use crate::numbers::grouped;
 
 const WORDS: &[(&str, &str)] = &[
@@ -27,6 +27,12 @@ const WORDS: &[(&str, &str)] = &[
         "Tool",
         "A known client that is not a crawler by its purpose, such as a monitor or a feed reader. Only the section \
          on tools has its requests.",
+    ),
+    (
+        "State",
+        "Breaks the rules: at least one violation. Did not read the rules: no violation, but no successful fetch \
+         of robots.txt in these logs, by the crawler or by another one of its operator. Keeps the rules: no \
+         violation. Not judged: none of its requests was judged.",
     ),
     (
         "Identity",
@@ -76,7 +82,7 @@ fn inputs(model: &PageModel<'_>) -> Markup {
         .number("Rejected", |input| input.tally.rejected_lines())
         .number("Skipped", |input| input.tally.skipped_lines())
         .text("Damage", |input| shown(input.summary.damage.as_deref().unwrap_or("none")))
-        .render()
+        .folded()
 }
 
 fn robots(model: &PageModel<'_>) -> Markup {
@@ -85,7 +91,7 @@ fn robots(model: &PageModel<'_>) -> Markup {
         .code("robots.txt", |(source, _)| shown(source))
         .number("Bytes", |(_, robots)| robots.version.size_bytes)
         .code("Digest", |(_, robots)| robots.version.digest.to_string())
-        .render()
+        .folded()
 }
 
 fn options(model: &PageModel<'_>) -> Markup {
@@ -100,7 +106,7 @@ fn options(model: &PageModel<'_>) -> Markup {
     HtmlTable::new("options", caption, RUN_JSON, options.collect())
         .code("Option", |(name, _)| shown(name))
         .code("Value", |(_, value)| shown(value))
-        .render()
+        .folded()
 }
 
 fn files(model: &PageModel<'_>) -> Markup {
@@ -108,11 +114,11 @@ fn files(model: &PageModel<'_>) -> Markup {
     html! {
         h3 { "Files" } "\n"
         p {
-            "This page shows the data of these tables in the same directory. run.json describes the run: \
-             inputs, options and sums."
+            "The data of this page, in the same directory. " (file_link(RUN_JSON))
+            " describes the run: inputs, options and sums."
         } "\n"
         ul class="files" {
-            @for file in files { li { (code(&shown(file))) } }
+            @for file in files { li { (file_link(file)) } }
         } "\n"
     }
 }

@@ -10,8 +10,9 @@ use crate::time::{Day, UtcTime, Zone};
 
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, Mark, timeline};
-use super::hours::calendar;
-use super::table::{HtmlCell, HtmlTable, Kind};
+use super::markup::Badge;
+use super::periods::calendar;
+use super::table::{HtmlTable, Kind};
 
 /// The table with all rows.
 const FILE: &str = "reactions.csv";
@@ -19,14 +20,18 @@ const FILE: &str = "reactions.csv";
 /// The most crawlers with a drawing.
 const DRAWN_MAX: usize = 10;
 
+/// Drawings that are shown without a click.
+const DRAWINGS_OPEN: usize = 3;
+
 /// The most days of a drawing: the last ones.
 const DAYS_MAX: usize = 370;
 
-const DIRECTIONS: [LegendEntry; 2] = [("s2", "newly disallowed"), ("s4", "newly allowed")];
+const DIRECTIONS: [LegendEntry; 2] =
+    [("violation", "newly disallowed"), ("allowed", "newly allowed")];
 
 const CHANGE: LegendEntry = ("change", "change of robots.txt");
 
-const FETCH: LegendEntry = ("k3", "fetch of robots.txt");
+const FETCH: LegendEntry = ("fetch", "fetch of robots.txt");
 
 /// The section; `None` if no robots.txt changed.
 pub fn reactions(model: &PageModel<'_>) -> Option<Markup> {
@@ -38,6 +43,8 @@ pub fn reactions(model: &PageModel<'_>) -> Option<Markup> {
     let heaviest = Heaviest::of(rows(), DRAWN_MAX, |row| row.reactions.iter().map(requests).sum());
     let all = rows().flat_map(|row| row.reactions.iter().map(move |reaction| (row, reaction)));
     let table = Heaviest::of(all, ROWS_MAX, |(_, reaction)| requests(reaction));
+    let drawn = heaviest.rows.iter().enumerate();
+    let mut drawings = drawn.map(|(at, row)| drawing(model, at, row));
     let still = model.still_requesting().len() as u64;
     Some(html! {
         p {
@@ -49,7 +56,10 @@ pub fn reactions(model: &PageModel<'_>) -> Option<Markup> {
             }
             "A request between two changes can count for both. Spoofed requests and tools are left out."
         } "\n"
-        @for (at, row) in heaviest.rows.iter().enumerate() { (drawing(model, at, row)) }
+        @for drawing in drawings.by_ref().take(DRAWINGS_OPEN) { (drawing) }
+        @if drawings.len() > 0 {
+            details { summary { "More crawlers" } @for drawing in drawings { (drawing) } } "\n"
+        }
         (rows_table(model, table))
     })
 }
@@ -109,7 +119,7 @@ fn drawing(model: &PageModel<'_>, at: usize, row: &ActorRow) -> Markup {
 
 fn rows_table(model: &PageModel<'_>, rows: Heaviest<(&ActorRow, &ReactionRow)>) -> Markup {
     let caption = "Requests around changes of robots.txt, by crawler";
-    let table = HtmlTable::cut("reaction-rows", caption, FILE, rows)
+    HtmlTable::cut("reaction-rows", caption, FILE, rows)
         .actor(model, |(row, _)| row.actor)
         .time("Changed by, UTC", |(_, reaction)| Some(reaction.times.before))
         .column("Paths", Kind::Text, |(_, reaction)| badge(reaction.direction))
@@ -119,13 +129,13 @@ fn rows_table(model: &PageModel<'_>, rows: Heaviest<(&ActorRow, &ReactionRow)>) 
         .known("Until fetch", |(_, reaction)| Some(reaction.around_fetch?.0))
         .known("After fetch", |(_, reaction)| Some(reaction.around_fetch?.1))
         .time("Last request, UTC", |(_, reaction)| reaction.tally.last)
-        .code("Origin", |(row, _)| text(&row.origin));
-    html! { (table) }
+        .code("Origin", |(row, _)| text(&row.origin))
+        .folded()
 }
 
-fn badge(direction: WhatIfChange) -> HtmlCell {
+fn badge(direction: WhatIfChange) -> Badge {
     let (class, word) = DIRECTIONS[direction as usize];
-    HtmlCell::badge(class, word)
+    Badge(class, word)
 }
 
 /// Where `time` lies among `days`, in days.

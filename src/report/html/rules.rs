@@ -1,6 +1,6 @@
 //! The most broken rules, shown with the surrounding lines of their robots.txt.
 
-use maud::{Markup, Render, html};
+use maud::{Markup, html};
 
 use crate::audit::crawler_row::Broken;
 use crate::digest::Digest;
@@ -9,9 +9,13 @@ use crate::judge::robots::DecidingRule;
 use super::super::escape::visible;
 use super::super::page_model::{PageModel, rule::RuleTotals, text};
 use super::super::robots_rules::{NearLine, field_name};
+use super::crawlers::{answers, by_origin};
 use super::markup::{code, listed, minute, named};
 use super::table::HtmlTable;
 use crate::numbers::{counted, grouped, percent};
+
+/// Rules that are shown without a click.
+const CARDS_OPEN: usize = 3;
 
 /// Lines shown above and below a rule, besides the User-agent lines of its group.
 const LINES_AROUND: u32 = 5;
@@ -22,27 +26,30 @@ const TOKENS_SHOWN: usize = 6;
 /// The most crawlers and origins that are named.
 const NAMES_SHOWN: usize = 4;
 
-/// The section.
-pub fn rules(model: &PageModel<'_>) -> Markup {
-    if model.violations.rows.is_empty() {
-        return html! { p { "No rule was broken." } "\n" };
+/// The section; `None` if no rule was broken.
+pub fn rules(model: &PageModel<'_>) -> Option<Markup> {
+    if model.rules.rows.is_empty() {
+        return None;
     }
-    html! {
+    let (first, others) = model.rules.rows.split_at(model.rules.rows.len().min(CARDS_OPEN));
+    Some(html! {
         p {
             (counted(model.rules.total, "rule"))
             @if model.rules.total == 1 { " was" } @else { " were" }
-            " broken (without spoofed requests); here "
-            @match model.rules.rows.len() as u64 {
-                1 => { "it is" }
-                shown => { "are the " (grouped(shown)) " broken most" }
-            }
-            ", with the lines around it as they stand in robots.txt (comments left out)."
+            " broken (without spoofed requests), most often those below. Comments of robots.txt are left out."
         } "\n"
-        ol class="rules" { "\n"
-            @for rule in &model.rules.rows { (rule_html(model, rule)) }
-        } "\n"
+        (cards(model, first))
+        @if !others.is_empty() {
+            details { summary { "The next " (counted(others.len() as u64, "rule")) } (cards(model, others)) } "\n"
+        }
         (table(model))
-    }
+        (by_origin(model))
+        (answers(model))
+    })
+}
+
+fn cards(model: &PageModel<'_>, rules: &[RuleTotals<'_>]) -> Markup {
+    html! { ul class="cards" { "\n" @for rule in rules { (rule_html(model, rule)) } } "\n" }
 }
 
 fn rule_html(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
@@ -179,7 +186,7 @@ fn table(model: &PageModel<'_>) -> Markup {
             let example = &broken.tally.example;
             format!("{}:{}", text(model.audit.input_name(example.file)), example.line)
         })
-        .render()
+        .folded()
 }
 
 #[cfg(test)]

@@ -1,26 +1,21 @@
 "use strict";
-// Tables sort by a click on a heading and filter by what is typed; without this the page reads as it is.
+// Tables sort by a click on a heading, and one filter searches all rows; without this the page reads as it is.
 (function () {
-  const FILTER_FROM = 8;
   const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  const tables = Array.from(document.querySelectorAll(".frame > table"));
 
-  function value(row, column) {
-    const cell = row.cells[column];
-    return cell.dataset.v === undefined ? cell.textContent : cell.dataset.v;
-  }
-
-  function compare(left, right) {
-    const numbers = [Number(left), Number(right)];
-    if (left !== "" && right !== "" && numbers.every(Number.isFinite)) {
-      return numbers[0] - numbers[1];
+  function key(row, column, isNumber) {
+    const text = row.cells[column].textContent;
+    if (!isNumber || /^\d{4}-/.test(text)) {
+      return text;
     }
-    return collator.compare(left, right);
+    const number = parseFloat(text.replaceAll(",", ""));
+    return Number.isNaN(number) ? -1 : number;
   }
 
   function sort(table, heading) {
-    const column = heading.cellIndex;
-    const first = heading.classList.contains("n") ? "descending" : "ascending";
-    const other = first === "ascending" ? "descending" : "ascending";
+    const isNumber = heading.classList.contains("n");
+    const [first, other] = isNumber ? ["descending", "ascending"] : ["ascending", "descending"];
     const direction = heading.getAttribute("aria-sort") === first ? other : first;
     for (const th of table.tHead.rows[0].cells) {
       th.removeAttribute("aria-sort");
@@ -28,8 +23,9 @@
     heading.setAttribute("aria-sort", direction);
     const sign = direction === "ascending" ? 1 : -1;
     const body = table.tBodies[0];
-    const rows = Array.from(body.rows, (row, at) => ({ row, at, key: value(row, column) }));
-    rows.sort((a, b) => sign * compare(a.key, b.key) || a.at - b.at);
+    const rows = Array.from(body.rows, (row) => ({ row, key: key(row, heading.cellIndex, isNumber) }));
+    const compare = (a, b) => typeof a === "number" && typeof b === "number" ? a - b : collator.compare(a, b);
+    rows.sort((a, b) => sign * compare(a.key, b.key));
     body.append(...rows.map((entry) => entry.row));
   }
 
@@ -43,40 +39,37 @@
     }
   }
 
-  function addFilter(table) {
-    const rows = Array.from(table.tBodies[0].rows);
-    if (rows.length < FILTER_FROM) {
-      return;
-    }
-    const texts = rows.map((row) => row.textContent.toLowerCase());
-    const bar = document.createElement("div");
-    bar.className = "filter";
+  function addFilter(bar) {
+    const rows = tables.flatMap((table) => Array.from(table.tBodies[0].rows));
+    const more = tables.reduce((sum, table) => sum + Number(table.dataset.more || 0), 0);
+    let texts;
     const label = document.createElement("label");
-    label.textContent = "Filter";
     const input = document.createElement("input");
-    input.type = "search";
-    input.id = table.id + "-filter";
-    input.setAttribute("aria-controls", table.id);
-    input.autocomplete = "off";
-    label.htmlFor = input.id;
     const count = document.createElement("output");
-    count.setAttribute("aria-live", "polite");
-    count.setAttribute("for", input.id);
+    label.textContent = "Filter all tables";
+    label.htmlFor = input.id = "filter";
+    input.type = "search";
+    input.autocomplete = "off";
+    count.htmlFor = input.id;
     input.addEventListener("input", () => {
+      texts = texts || rows.map((row) => row.textContent.toLowerCase());
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       rows.forEach((row, at) => {
         row.hidden = !words.every((word) => texts[at].includes(word));
         shown += row.hidden ? 0 : 1;
       });
-      count.textContent = words.length ? shown + " of " + rows.length + " rows" : "";
+      for (const details of document.querySelectorAll("main details")) {
+        details.open = words.length > 0 && details.querySelector(".frame tbody tr:not([hidden])") !== null;
+      }
+      const number = (count) => count.toLocaleString("en");
+      count.textContent = words.length === 0 ? "" : number(shown) + " of " + number(rows.length) + " rows"
+        + (more ? "; " + number(more) + " more are only in the CSV files" : "");
     });
     bar.append(label, input, count);
-    table.parentElement.before(bar);
+    bar.hidden = false;
   }
 
-  for (const table of document.querySelectorAll(".frame > table")) {
-    addSorting(table);
-    addFilter(table);
-  }
+  tables.forEach(addSorting);
+  addFilter(document.querySelector(".filter"));
 })();

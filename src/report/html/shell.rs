@@ -42,6 +42,7 @@ pub fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
                             li { a href={ "#" (id) } { (short) } }
                         }
                     }
+                    div class="filter" hidden {}
                 } "\n"
                 main id="main" { "\n" @for section in sections { (section_html(section)) } } "\n"
                 footer {
@@ -59,7 +60,7 @@ pub fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
 fn section_html((id, _, title, body): &Section) -> Markup {
     html! {
         section id=(id) aria-labelledby={ (id) "-title" } { "\n"
-            h2 id={ (id) "-title" } { (title) } "\n"
+            h2 id={ (id) "-title" } class=[(*id == "overview").then_some("unseen")] { (title) } "\n"
             (body)
         } "\n"
     }
@@ -125,12 +126,21 @@ mod tests {
         print.extend(light.clone());
         for (scheme, colours) in [("light", light), ("dark", dark), ("print", print)] {
             let colour = |name: &str| colours.iter().find(|(of, _)| of == name).unwrap().1;
-            for words in ["ink", "soft", "link"] {
-                for behind in ["paper", "card", "faint", "mark", "bad-paper"] {
-                    let found = contrast(colour(words), colour(behind));
-                    assert!(found >= 4.5, "{scheme}: {words} on {behind}: {found:.2}");
+            let stands_out = |front: &[&str], behind: &[&str], least: f64| {
+                for (front, behind) in
+                    front.iter().flat_map(|of| behind.iter().map(move |on| (of, on)))
+                {
+                    let found = contrast(colour(front), colour(behind));
+                    assert!(found >= least, "{scheme}: {front} on {behind}: {found:.2}");
                 }
-            }
+            };
+            let behind = ["paper", "card", "faint", "mark", "bad-paper"];
+            stands_out(&["ink", "soft", "link"], &behind, 4.5);
+            stands_out(&["violation", "allowed", "unjudged", "edge"], &["paper", "card"], 3.0);
+            stands_out(&["mark-edge"], &["mark"], 3.0);
+            stands_out(&["bad"], &["bad-paper"], 3.0);
+            // Bars that touch differ in lightness, for people and printers that see no colors.
+            stands_out(&["violation"], &["allowed"], 1.8);
         }
         assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 0.01);
     }

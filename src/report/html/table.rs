@@ -10,14 +10,11 @@ use crate::time::UtcTime;
 use super::super::page_model::heaviest::Heaviest;
 use super::super::page_model::{PageModel, ROWS_MAX};
 use super::chart::{LegendEntry, bar};
-use super::markup::{Badge, code, cut, minute};
-use crate::numbers::{grouped, percent, push_grouped};
+use super::markup::{code, cut, file_link, minute};
+use crate::numbers::{counted, grouped, percent, push_grouped};
 
 /// Longer tables scroll in a frame of their own.
 const ROWS_UNFRAMED: usize = 15;
-
-/// The usual size of a row in bytes.
-const ROW_BYTES_USUAL: usize = 1024;
 
 /// The kind of a column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,40 +25,6 @@ pub enum Kind {
     Number,
     /// A drawing, hidden from screen readers because the numbers are beside it.
     Drawing,
-}
-
-/// The content of a cell.
-#[derive(Clone, Debug)]
-pub struct HtmlCell {
-    shown: Markup,
-    /// The sort key, if it differs from the text.
-    sorted_by: Option<String>,
-}
-
-impl HtmlCell {
-    fn of(shown: Markup) -> HtmlCell {
-        HtmlCell { shown, sorted_by: None }
-    }
-
-    /// Foreign text.
-    pub fn code(text: &str) -> HtmlCell {
-        HtmlCell::of(code(text).render())
-    }
-
-    /// A word as a badge with the CSS class of that name.
-    pub fn badge(class: &'static str, text: &'static str) -> HtmlCell {
-        HtmlCell::of(Badge(class, text).render())
-    }
-
-    /// A bar of several parts, each with the CSS class of its color and its name.
-    pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> HtmlCell {
-        HtmlCell::of(bar(parts, whole))
-    }
-
-    /// A cell for an unknown value.
-    pub fn nothing() -> HtmlCell {
-        HtmlCell { shown: Known(None).render(), sorted_by: Some(SortedBy(None).render().0) }
-    }
 }
 
 /// The cut beginning of a name.
@@ -86,15 +49,25 @@ impl Render for Known {
     }
 }
 
-/// The sort key of a count. An unknown count sorts below zero.
-struct SortedBy(Option<u64>);
+/// A column, with the content of all its cells in one text.
+#[derive(Clone, Debug)]
+struct Column {
+    title: &'static str,
+    kind: Kind,
+    cells: String,
+    ends: Vec<usize>,
+}
 
-impl Render for SortedBy {
-    fn render_to(&self, buffer: &mut String) {
-        match self.0 {
-            Some(number) => buffer.push_str(itoa::Buffer::new().format(number)),
-            None => buffer.push_str("-1"),
-        }
+impl Column {
+    fn cell(&self, row: usize) -> &str {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.cells[start..self.ends[row]]
+    }
+
+    /// Whether there are several cells, and all say the same.
+    fn is_uniform(&self) -> bool {
+        let rows = self.ends.len();
+        rows > 1 && (1..rows).all(|row| self.cell(row) == self.cell(0))
     }
 }
 
@@ -111,9 +84,8 @@ pub struct HtmlTable<'a, T> {
     of: Vec<T>,
     /// The number of all rows, shown or not.
     total: u64,
-    columns: Vec<(&'static str, Kind)>,
-    /// The cells of each row; the first one is its heading.
-    rows: Vec<Markup>,
+    /// The first one has the headings of the rows.
+    columns: Vec<Column>,
 }
 
 impl<'a, T> HtmlTable<'a, T> {
@@ -127,66 +99,38 @@ impl<'a, T> HtmlTable<'a, T> {
     pub fn cut(id: &'a str, caption: &'a str, file: &'a str, rows: Heaviest<T>) -> Self {
         let Heaviest { rows: mut of, total } = rows;
         of.truncate(ROWS_MAX);
-        let empty = || {
-            let mut row = html! {};
-            row.0.reserve(ROW_BYTES_USUAL);
-            row
-        };
-        let rows = of.iter().map(|_| empty()).collect();
-        HtmlTable { id, caption, file, of, total, columns: Vec::new(), rows }
+        HtmlTable { id, caption, file, of, total, columns: Vec::new() }
     }
 
-    /// Adds a column. `cell` returns the content for a row, and the sort key if it differs from the
-    /// text.
-    fn cells<S: Render, B: Render>(
+    /// Adds a column with the content that `cell` returns.
+    pub fn column<C: Render>(
         mut self,
         title: &'static str,
         kind: Kind,
-        cell: impl Fn(&T) -> (S, Option<B>),
+        cell: impl Fn(&T) -> C,
     ) -> Self {
-        let is_heading = self.columns.is_empty();
-        self.columns.push((title, kind));
-        let (before, after) = kind.tags(is_heading);
-        for (of, row) in self.of.iter().zip(&mut self.rows) {
-            let row = &mut row.0;
-            let (shown, by) = cell(of);
-            row.push_str(before);
-            if let Some(by) = by {
-                row.push_str(" data-v=\"");
-                by.render_to(row);
-                row.push('"');
-            }
-            row.push('>');
-            shown.render_to(row);
-            row.push_str(after);
+        let (mut cells, mut ends) = (String::new(), Vec::with_capacity(self.of.len()));
+        for of in &self.of {
+            cell(of).render_to(&mut cells);
+            ends.push(cells.len());
         }
+        self.columns.push(Column { title, kind, cells, ends });
         self
-    }
-
-    /// Adds a column with the cells that `cell` returns.
-    pub fn column(self, title: &'static str, kind: Kind, cell: impl Fn(&T) -> HtmlCell) -> Self {
-        self.cells(title, kind, |of| {
-            let HtmlCell { shown, sorted_by } = cell(of);
-            (shown, sorted_by)
-        })
     }
 
     /// Adds a column of names.
     pub fn text(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
-        self.cells(title, Kind::Text, |of| (Cut(text(of)), None::<u64>))
+        self.column(title, Kind::Text, |of| Cut(text(of)))
     }
 
     /// Adds a column of foreign text.
     pub fn code(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
-        self.cells(title, Kind::Text, |of| (code(text(of)), None::<u64>))
+        self.column(title, Kind::Text, |of| code(text(of)))
     }
 
     /// Adds a column of identities.
     pub fn identity(self, identity: impl Fn(&T) -> Identity) -> Self {
-        self.cells("Identity", Kind::Text, |of| {
-            let word = identity(of).as_str();
-            (Badge(word, word), None::<u64>)
-        })
+        self.column("Identity", Kind::Text, |of| identity(of).as_str())
     }
 
     /// Adds the columns of the crawler and its identity.
@@ -201,27 +145,21 @@ impl<'a, T> HtmlTable<'a, T> {
 
     /// Adds a column of counts that may be unknown.
     pub fn known(self, title: &'static str, number: impl Fn(&T) -> Option<u64>) -> Self {
-        self.cells(title, Kind::Number, |of| {
-            let number = number(of);
-            (Known(number), Some(SortedBy(number)))
-        })
+        self.column(title, Kind::Number, |of| Known(number(of)))
     }
 
-    /// Adds a column of shares; an unknown share sorts below zero.
+    /// Adds a column of shares, which may be unknown.
     pub fn share(self, title: &'static str, share: impl Fn(&T) -> (u64, u64)) -> Self {
-        self.cells(title, Kind::Number, |of| {
+        self.column(title, Kind::Number, |of| {
             let (part, whole) = share(of);
-            let millionths = (u128::from(part) * 1_000_000).checked_div(u128::from(whole));
-            let millionths = millionths.map(|share| u64::try_from(share).unwrap_or(u64::MAX));
-            (percent(part, whole), Some(SortedBy(millionths)))
+            percent(part, whole)
         })
     }
 
     /// Adds a column of times that may be unknown.
     pub fn time(self, title: &'static str, time: impl Fn(&T) -> Option<UtcTime>) -> Self {
-        self.cells(title, Kind::Number, |of| {
-            let text = time(of).map_or_else(String::new, |time| time.to_string());
-            (minute(&text), Some(text))
+        self.column(title, Kind::Number, |of| {
+            time(of).map_or_else(String::new, |time| minute(&time.to_string()))
         })
     }
 
@@ -231,18 +169,14 @@ impl<'a, T> HtmlTable<'a, T> {
             .time("Last seen, UTC", |of| seen(of).map(|seen| seen.last))
     }
 
-    /// Adds a column of bars and columns of their numbers; the bars are parts of `whole`.
+    /// Adds a column of bars, each with parts of `whole`.
     pub fn bar<const N: usize>(
         self,
         legend: &[LegendEntry; N],
         numbers: impl Fn(&T) -> [u64; N],
         whole: impl Fn(&T) -> u64,
     ) -> Self {
-        self.column("", Kind::Drawing, |of| {
-            let parts = legend.iter().zip(numbers(of));
-            let parts = parts.map(|(&(class, what), number)| (class, what, number));
-            HtmlCell::bar(&parts.collect::<Vec<_>>(), whole(of))
-        })
+        self.column("", Kind::Drawing, |of| bar(legend, numbers(of), whole(of)))
     }
 
     /// Adds a column of counts for each of `titles`.
@@ -254,33 +188,70 @@ impl<'a, T> HtmlTable<'a, T> {
         let columns = titles.into_iter().enumerate();
         columns.fold(self, |table, (at, title)| table.number(title, |of| numbers(of)[at]))
     }
+
+    /// The table behind its caption; nothing if it has no rows.
+    pub fn folded(&self) -> Markup {
+        let (shown, total) = (self.of.len() as u64, counted(self.total, "row"));
+        let rows = if shown < self.total { format!("{shown} of {total}") } else { total };
+        html! { (self.behind(&format!("{} ({rows})", self.caption))) }
+    }
+
+    /// The numbers of a drawing, which is above.
+    pub fn numbers_of_drawing(&self) -> Markup {
+        self.behind("Show numbers")
+    }
+
+    fn behind(&self, summary: &str) -> Markup {
+        html! { @if !self.of.is_empty() { details { summary { (summary) } (self) } "\n" } }
+    }
+
+    /// The rows that are only in the CSV file.
+    fn more(&self) -> Option<u64> {
+        self.total.checked_sub(self.of.len() as u64).filter(|more| *more > 0)
+    }
+
+    /// What is not in the rows: values that all rows share, and the rows of the CSV file.
+    fn notes(&self, uniform: &[&Column]) -> Markup {
+        let shown: Vec<_> = uniform.iter().filter(|column| column.kind != Kind::Drawing).collect();
+        html! {
+            span class="fine" {
+                @for (at, column) in shown.iter().enumerate() {
+                    @if at == 0 { " In all rows: " } @else { "; " }
+                    (column.title) " " (Content(column.cell(0)))
+                }
+                @if !shown.is_empty() { "." }
+                @if self.more().is_some() {
+                    " " (grouped(self.of.len() as u64)) " of " (counted(self.total, "row")) "; "
+                    (file_link(self.file)) " has all."
+                } @else { " " (file_link(self.file)) }
+            }
+        }
+    }
 }
 
-impl<T> HtmlTable<'_, T> {
-    /// The table; empty if it has no rows.
-    pub fn unless_empty(&self) -> Markup {
-        if self.of.is_empty() {
-            html! {}
-        } else {
-            self.render()
-        }
+/// The content of a cell, which is markup already.
+struct Content<'a>(&'a str);
+
+impl Render for Content<'_> {
+    fn render_to(&self, buffer: &mut String) {
+        buffer.push_str(self.0);
     }
 }
 
 impl<T> Render for HtmlTable<'_, T> {
     fn render(&self) -> Markup {
-        let HtmlTable { id, caption, file, total, columns, rows, .. } = self;
-        let is_long = rows.len() > ROWS_UNFRAMED;
-        let frame = if is_long { "frame long" } else { "frame" };
+        let HtmlTable { id, caption, of, columns, .. } = self;
+        let frame = if of.len() > ROWS_UNFRAMED { "frame long" } else { "frame" };
+        let is_dropped = |(at, column): &(usize, &Column)| *at > 0 && column.is_uniform();
+        let (dropped, shown): (Vec<_>, Vec<_>) = columns.iter().enumerate().partition(is_dropped);
+        let dropped: Vec<&Column> = dropped.into_iter().map(|(_, column)| column).collect();
         html! {
             div class=(frame) role="region" aria-labelledby={ (id) "-caption" } tabindex="0" { "\n"
-                table id=(id) { "\n"
-                    caption id={ (id) "-caption" } {
-                        (caption) (cut_note(rows.len() as u64, *total, file))
-                    } "\n"
+                table id=(id) data-more=[self.more()] { "\n"
+                    caption id={ (id) "-caption" } { span { (caption) } (self.notes(&dropped)) } "\n"
                     thead {
                         tr {
-                            @for (title, kind) in columns {
+                            @for (_, Column { title, kind, .. }) in &shown {
                                 @if *kind == Kind::Drawing {
                                     td aria-hidden="true" {}
                                 } @else {
@@ -289,46 +260,44 @@ impl<T> Render for HtmlTable<'_, T> {
                             }
                         }
                     } "\n"
-                    tbody { "\n" @for row in rows { tr { (row) } "\n" } } "\n"
+                    tbody { "\n" @for row in 0..of.len() { (RowCells(&shown, row)) } } "\n"
                 } "\n"
             } "\n"
         }
     }
 }
 
+/// One row. `html!` would allocate a text for each cell, and a page has thousands.
+struct RowCells<'a>(&'a [(usize, &'a Column)], usize);
+
+impl Render for RowCells<'_> {
+    fn render_to(&self, buffer: &mut String) {
+        let RowCells(columns, row) = self;
+        buffer.push_str("<tr>");
+        for (at, column) in *columns {
+            let (before, after) = column.kind.tags(*at == 0);
+            buffer.push_str(before);
+            buffer.push_str(column.cell(*row));
+            buffer.push_str(after);
+        }
+        buffer.push_str("</tr>\n");
+    }
+}
+
 impl Kind {
-    /// The tags around a cell. `html!` would allocate a text for each cell, and a page has
-    /// thousands.
+    /// The tags around a cell.
     fn tags(self, is_heading: bool) -> (&'static str, &'static str) {
         match (self, is_heading) {
-            (Kind::Text, true) => ("<th scope=\"row\"", "</th>"),
-            (Kind::Number, true) => ("<th scope=\"row\" class=\"n\"", "</th>"),
-            (Kind::Drawing, true) => {
-                ("<th scope=\"row\" class=\"bar\" aria-hidden=\"true\"", "</th>")
-            }
-            (Kind::Text, false) => ("<td", "</td>"),
-            (Kind::Number, false) => ("<td class=\"n\"", "</td>"),
-            (Kind::Drawing, false) => ("<td class=\"bar\" aria-hidden=\"true\"", "</td>"),
+            (Kind::Number, true) => ("<th scope=\"row\" class=\"n\">", "</th>"),
+            (_, true) => ("<th scope=\"row\">", "</th>"),
+            (Kind::Text, false) => ("<td>", "</td>"),
+            (Kind::Number, false) => ("<td class=n>", "</td>"),
+            (Kind::Drawing, false) => ("<td class=bar aria-hidden=true>", "</td>"),
         }
     }
 
     fn class(self) -> Option<&'static str> {
-        match self {
-            Kind::Text => None,
-            Kind::Number => Some("n"),
-            Kind::Drawing => Some("bar"),
-        }
-    }
-}
-
-fn cut_note(shown: u64, total: u64, file: &str) -> Markup {
-    html! {
-        @if shown < total {
-            " "
-            span class="cut" {
-                "The first " (grouped(shown)) " of " (grouped(total)) " rows; " (code(file)) " has all."
-            }
-        }
+        (self == Kind::Number).then_some("n")
     }
 }
 
@@ -336,17 +305,34 @@ fn cut_note(shown: u64, total: u64, file: &str) -> Markup {
 mod tests {
     use super::*;
 
+    fn table(
+        rows: Vec<(&'static str, u64)>,
+        total: u64,
+    ) -> HtmlTable<'static, (&'static str, u64)> {
+        HtmlTable::cut("t", "C", "t.csv", Heaviest { rows, total })
+            .code("Who", |(who, _)| (*who).to_owned())
+            .number("Requests", |(_, requests)| *requests)
+            .text("Why", |_| "<i>".to_owned())
+    }
+
     #[test]
     fn what_is_left_out_is_said() {
-        let table = |total| {
-            HtmlTable::cut("t", "C", "t.csv", Heaviest { rows: vec![("<b>", 1_234)], total })
-                .code("Who", |(who, _)| (*who).to_owned())
-                .number("Requests", |(_, requests)| *requests)
-        };
-        let html = table(5_000).render().0;
-        assert!(html.contains("The first 1 of 5,000 rows; <code>t.csv</code> has all."), "{html}");
+        let html = table(vec![("<b>", 1_234)], 5_000).render().0;
+        let note = "1 of 5,000 rows; <a href=\"./t.csv\">t.csv</a> has all.";
+        assert!(html.contains(note), "{html}");
+        assert!(html.contains("data-more=\"4999\""), "{html}");
         assert!(html.contains("<th scope=\"row\"><code>&lt;b&gt;</code></th>"), "{html}");
-        assert!(html.contains("<td class=\"n\" data-v=\"1234\">1,234</td>"), "{html}");
-        assert!(!table(1).render().0.contains("The first"));
+        assert!(html.contains("<td class=n>1,234</td>"), "{html}");
+        assert!(!table(vec![("a", 1)], 1).render().0.contains("has all"));
+    }
+
+    #[test]
+    fn a_column_that_says_the_same_in_all_rows_is_a_note() {
+        let html = table(vec![("a", 1), ("b", 2)], 2).render().0;
+        assert!(html.contains("In all rows: Why &lt;i&gt;"), "{html}");
+        assert!(html.contains("Requests</th>") && !html.contains("Why</th>"), "{html}");
+        let html = table(vec![("a", 1)], 1).render().0;
+        assert!(html.contains("Why</th>") && !html.contains("In all rows"), "{html}");
+        assert_eq!(table(vec![], 0).folded().0, "");
     }
 }

@@ -3,29 +3,27 @@
 use maud::{Markup, html};
 
 use super::super::page_model::{PageModel, text};
-use super::table::HtmlTable;
+use super::{crawlers::of_judged, table::HtmlTable};
 
-/// The section.
-pub fn tools(model: &PageModel<'_>) -> Markup {
+/// The section; `None` without requests of tools.
+pub fn tools(model: &PageModel<'_>) -> Option<Markup> {
     let rows = model.tools_by_requests();
     if rows.is_empty() {
-        return html! { p { "No known tool sent a request." } "\n" };
+        return None;
     }
     let table = HtmlTable::new("by-tool", "Tools by requests", "summary.csv", rows)
         .text("Tool", |((tool, _), _)| model.name(*tool))
         .text("Purpose", |((tool, _), _)| text(&model.crawler(*tool).purpose))
         .number("Requests", |(_, totals)| totals.sums.requests)
         .number("Violations", |(_, totals)| totals.sums.violations)
-        .share("Of judged", |(_, totals)| {
-            (totals.sums.violations, totals.sums.allowed + totals.sums.violations)
-        })
+        .share("Of judged", |(_, totals)| of_judged(&totals.sums))
         .identity(|((_, identity), _)| *identity)
         .text("Operator", |((tool, _), _)| text(&model.crawler(*tool).operator));
-    html! {
+    Some(html! {
         p {
             "Monitors, feed readers, HTTP libraries, scanners and the like are judged as crawlers are, \
              and counted in this section only."
         } "\n"
         (table)
-    }
+    })
 }

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use maud::{Markup, Render, html};
+use maud::{Markup, html};
 
 use super::super::csv::not_bound_reason;
 use super::super::escape::visible;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::table::HtmlTable;
 
-/// The section.
-pub fn unjudged(model: &PageModel<'_>) -> Markup {
-    html! { (outcomes(model)) (not_bound(model)) (rejects(model)) (skipped(model)) }
+/// The section; `None` if each line was parsed and each request judged.
+pub fn unjudged(model: &PageModel<'_>) -> Option<Markup> {
+    let all = [outcomes(model), not_bound(model), rejects(model), skipped(model)];
+    let is_any = all.iter().any(|table| !table.0.is_empty());
+    is_any.then(|| html! { @for table in all { (table) } })
 }
 
 fn outcomes(model: &PageModel<'_>) -> Markup {
@@ -29,16 +31,13 @@ fn outcomes(model: &PageModel<'_>) -> Markup {
         ("No path", sums.no_path, "*, CONNECT or an empty request: nothing to compare with a rule"),
     ];
     let rows: Vec<_> = all.into_iter().filter(|(_, requests, _)| *requests > 0).collect();
-    if rows.is_empty() {
-        return html! { p { "Every request of a known crawler was judged." } "\n" };
-    }
     let caption = "Requests of known crawlers that were not judged (without spoofed requests)";
     HtmlTable::new("by-outcome", caption, "summary.csv", rows)
         .text("What", |(what, _, _)| (*what).to_owned())
         .number("Requests", |(_, requests, _)| *requests)
         .share("Of all", |(_, requests, _)| (*requests, sums.requests))
         .text("Why", |(_, _, why)| (*why).to_owned())
-        .render()
+        .folded()
 }
 
 fn not_bound(model: &PageModel<'_>) -> Markup {
@@ -53,7 +52,7 @@ fn not_bound(model: &PageModel<'_>) -> Markup {
     HtmlTable::new("by-binding", caption, "summary.csv", rows)
         .text("Why", |(why, _)| reason(why).to_owned())
         .numbers(["Crawlers", "Requests", "Would be disallowed"], |(_, sums)| *sums)
-        .unless_empty()
+        .folded()
 }
 
 fn reason(name: &str) -> &str {
@@ -70,9 +69,6 @@ fn rejects(model: &PageModel<'_>) -> Markup {
     let all = inputs
         .flat_map(|input| input.rejects().map(move |(reason, reject)| (input, reason, reject)));
     let rows = Heaviest::of(all, ROWS_MAX, |(_, _, reject)| reject.lines);
-    if rows.rows.is_empty() {
-        return html! { p { "Every line of the logs was parsed." } "\n" };
-    }
     HtmlTable::cut("by-reject", "Rejected lines", "rejects.csv", rows)
         .code("File", |(input, _, _)| text(&input.summary.name))
         .text("Reason", |(_, reason, _)| reason.as_str().to_owned())
@@ -81,7 +77,7 @@ fn rejects(model: &PageModel<'_>) -> Markup {
         .code("Beginning", |(_, _, reject)| {
             reject.sample.as_ref().map_or_else(String::new, |(_, bytes)| visible(bytes))
         })
-        .render()
+        .folded()
 }
 
 fn skipped(model: &PageModel<'_>) -> Markup {
@@ -89,5 +85,5 @@ fn skipped(model: &PageModel<'_>) -> Markup {
     HtmlTable::new("by-skip", "Skipped lines", "run.json", rows)
         .text("Reason", |(reason, _)| (**reason).to_owned())
         .number("Lines", |(_, lines)| **lines)
-        .unless_empty()
+        .folded()
 }

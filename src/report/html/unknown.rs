@@ -9,15 +9,15 @@ use super::table::HtmlTable;
 /// The row of all that did not fit in `unknown-crawlers.csv`.
 const OTHERS: &[u8] = b"(others)";
 
-/// The section.
-pub fn unknown(model: &PageModel<'_>) -> Markup {
+/// The section; `None` without such user agents.
+pub fn unknown(model: &PageModel<'_>) -> Option<Markup> {
     let audit = model.audit;
     let known = audit.unknown_crawlers.iter();
     let known = known.map(|crawler| (&*crawler.user_agent, &*crawler.token, crawler.tally));
     let others = audit.other_unknown_crawlers.map(|tally| (OTHERS, &b""[..], tally));
     let rows = Heaviest::of(known.chain(others), ROWS_MAX, |(_, _, tally)| tally.sums.requests);
     if rows.rows.is_empty() {
-        return html! { p { "No other user agents look automated." } "\n" };
+        return None;
     }
     let (caption, file) = ("User agents that look automated", "unknown-crawlers.csv");
     let table = HtmlTable::cut("by-user-agent", caption, file, rows)
@@ -28,11 +28,11 @@ pub fn unknown(model: &PageModel<'_>) -> Markup {
         .number("* would allow", |(_, _, tally)| tally.sums.allowed)
         .number("robots.txt requests", |(_, _, tally)| tally.sums.robots_txt_requests)
         .seen(|(_, _, tally)| tally.span);
-    html! {
+    Some(html! {
         p {
             "The registry has no row for these, so their requests are never violations. The columns count what the " code { "*" }
             " groups would have decided."
         } "\n"
-        (table)
-    }
+        (table.folded())
+    })
 }

@@ -30,9 +30,7 @@ pub fn usage(model: &PageModel<'_>) -> Option<Markup> {
             "Allowed requests for paths about whose use robots.txt states a preference that concerns the \
              purpose of the crawler. A log shows fetching, never use, so none of this is a violation."
         } "\n"
-        details {
-            summary { (counted(reserved, "row")) " fetched under reservation" }
-            (table)
-        }
+        p { (counted(reserved, "row")) " fetched under reservation." } "\n"
+        (table.folded())
     })
 }

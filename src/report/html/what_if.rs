@@ -12,14 +12,14 @@ use crate::judge::robots::DecidingRule;
 use super::super::escape::visible;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, legend};
-use super::markup::code;
-use super::table::{HtmlCell, HtmlTable, Kind};
+use super::markup::{Badge, code};
+use super::table::{HtmlTable, Kind};
 use crate::numbers::{counted, grouped};
 
 /// The table with all rows.
 const FILE: &str = "what-if.csv";
 
-const CHANGES: [LegendEntry; 2] = [("s2", "newly disallowed"), ("s4", "newly allowed")];
+const CHANGES: [LegendEntry; 2] = [("violation", "newly disallowed"), ("allowed", "newly allowed")];
 
 /// The section; `None` without a draft.
 pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
@@ -40,9 +40,9 @@ pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
         return Some(said);
     }
     let rule = |rule: &Option<DecidingRule>| match rule {
-        None => HtmlCell::nothing(),
+        None => "–".to_owned(),
         Some(DecidingRule { directive, pattern, .. }) => {
-            HtmlCell::code(&format!("{directive}: {}", visible(pattern)))
+            format!("{directive}: {}", visible(pattern))
         }
     };
     let caption = "Requests with another verdict under the draft";
@@ -50,13 +50,13 @@ pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
         .text("Crawler", |(_, (crawler, _), _)| model.name(*crawler))
         .number("Requests", |(_, _, changed)| changed.tally.requests)
         .column("Change", Kind::Text, |(_, _, changed)| badge(changed.change))
-        .column("Rule of the draft", Kind::Text, |(_, _, changed)| rule(&changed.draft))
+        .code("Rule of the draft", |(_, _, changed)| rule(&changed.draft))
         .known("Its line", |(_, _, changed)| Some(u64::from(changed.draft.as_ref()?.line)))
-        .column("Rule that decided", Kind::Text, |(_, _, changed)| rule(&changed.present))
+        .code("Rule that decided", |(_, _, changed)| rule(&changed.present))
         .code("Origin", |(origin, _, _)| text(origin))
         .identity(|(_, (_, identity), _)| *identity)
         .code("Example", |(_, _, changed)| visible(&changed.tally.example.target));
-    Some(html! { (said) (by_crawler(model)) (table) })
+    Some(html! { (said) (by_crawler(model)) (table.folded()) })
 }
 
 /// Crawlers by the number of their requests with another verdict, most first.
@@ -78,7 +78,7 @@ fn by_crawler(model: &PageModel<'_>) -> Markup {
 }
 
 /// A change as a badge.
-fn badge(change: WhatIfChange) -> HtmlCell {
+fn badge(change: WhatIfChange) -> Badge {
     let (class, word) = CHANGES[change as usize];
-    HtmlCell::badge(class, word)
+    Badge(class, word)
 }

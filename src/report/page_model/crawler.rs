@@ -4,6 +4,7 @@ use crate::audit::crawler_row::ActorRow;
 use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::audit::sums::{Span, Statuses, Sums};
 use crate::merge::Merge;
+use crate::named_enum::named_enum;
 
 /// Sums over all origins.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +38,33 @@ pub struct FetchTotals {
     pub span: Option<Span>,
 }
 
+named_enum! {
+    /// What the logs show of a crawler and the rules.
+    #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+    pub enum RulesState {
+        /// It made a request that they disallow.
+        Breaks = "breaks the rules",
+        /// All its judged requests are allowed, but neither it nor another crawler of its operator
+        /// fetched robots.txt.
+        NotRead = "did not read the rules",
+        /// All its judged requests are allowed.
+        Keeps = "keeps the rules",
+        /// No request of it was judged.
+        NotJudged = "not judged",
+    }
+}
+
 impl CrawlerTotals {
+    /// The state, if the operator `has_fetched` robots.txt or not.
+    pub fn state(&self, has_fetched: bool) -> RulesState {
+        match (self.sums.violations, self.sums.allowed, self.fetches.successful) {
+            (1.., _, _) => RulesState::Breaks,
+            (0, 0, _) => RulesState::NotJudged,
+            (0, _, 0) if !has_fetched => RulesState::NotRead,
+            _ => RulesState::Keeps,
+        }
+    }
+
     /// Adds the row of one origin; `sums` are its requests.
     pub fn add(&mut self, row: &ActorRow, sums: Sums) {
         self.sums.absorb(sums);

@@ -1,8 +1,10 @@
 //! The content of the page and the terminal summary: the audit, sums that its tables do not have,
 //! and the heaviest rows.
 
+pub mod action;
 pub mod crawler;
 pub mod heaviest;
+mod result;
 pub mod rule;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,12 +26,12 @@ use super::escape::visible;
 use super::files::files_of;
 use super::line_totals::LineTotals;
 use super::robots_rules::{NearLines, robots_rules};
-use crawler::CrawlerTotals;
+use crawler::{CrawlerTotals, RulesState};
 use heaviest::Heaviest;
 use rule::{BrokenBy, RuleTotals};
 
 /// The most rows shown of a table.
-pub const ROWS_MAX: usize = 1_000;
+pub const ROWS_MAX: usize = 500;
 
 /// The most rules shown with their surrounding lines.
 const RULES_SHOWN: usize = 10;
@@ -157,6 +159,28 @@ impl<'a> PageModel<'a> {
         all
     }
 
+    /// Crawlers that are not spoofed: those that break the rules most first, and those that are not
+    /// judged last.
+    pub fn by_state(&self) -> Vec<(RulesState, Actor, &CrawlerTotals)> {
+        let own = || self.crawlers.iter().filter(|((_, identity), _)| is_itself(*identity));
+        let operator = |crawler: CrawlerId| {
+            let crawler = self.crawler(crawler);
+            crawler.has_one_operator().then_some(&*crawler.operator)
+        };
+        let fetched = own().filter(|(_, totals)| totals.fetches.successful > 0);
+        let operators: BTreeSet<&str> =
+            fetched.filter_map(|((crawler, _), _)| operator(*crawler)).collect();
+        let with_state = own().map(|(actor, totals)| {
+            let shares = operator(actor.0).is_some_and(|operator| operators.contains(operator));
+            (totals.state(shares), *actor, totals)
+        });
+        let mut all: Vec<_> = with_state.collect();
+        all.sort_by_key(|(state, _, CrawlerTotals { sums, .. })| {
+            (*state, std::cmp::Reverse((sums.violations, sums.requests)))
+        });
+        all
+    }
+
     /// The offenders that are not spoofed.
     pub fn own_offenders(&self) -> Vec<(Actor, &CrawlerTotals)> {
         let mut own = self.offenders();
@@ -245,6 +269,13 @@ pub struct JudgedSums {
     pub judged: u64,
     /// Requests of spoofed crawlers.
     pub spoofed: Sums,
+}
+
+impl JudgedSums {
+    /// The other part of `own`.
+    pub fn not_judged(&self) -> u64 {
+        self.own.requests.saturating_sub(self.judged)
+    }
 }
 
 /// The sums over identities.

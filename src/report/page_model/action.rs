@@ -1,0 +1,201 @@
+//! What a site owner can do about the findings, with the commands. All commands of the page are
+//! here.
+
+use crate::audit::crawler_row::Broken;
+use crate::audit::tally::crawler_tally::Actor;
+use crate::numbers::{counted, percent};
+
+use super::super::csv::not_bound_reason;
+use super::{PageModel, crawler::CrawlerTotals, is_itself, text};
+
+/// The most crawlers with commands of their own.
+const CRAWLERS_MAX: usize = 3;
+
+/// A finding, and what to do about it.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// What the audit found.
+    pub finding: String,
+    /// What to do.
+    pub advice: &'static str,
+    /// Commands or lines to copy.
+    pub lines: Vec<String>,
+}
+
+impl PageModel<'_> {
+    /// The actions, the most important first.
+    pub fn actions(&self) -> Vec<Action> {
+        let all = [
+            self.violations_of_crawlers(),
+            self.unbound(),
+            self.identities_unverified(),
+            self.robots_unknown(),
+            self.delays_exceeded(),
+            self.user_agents_unknown(),
+            self.lines_rejected(),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    fn violations_of_crawlers(&self) -> Option<Action> {
+        let offenders = self.own_offenders();
+        let served: u64 = offenders.iter().map(|(_, totals)| totals.statuses.status_2xx).sum();
+        let violations = self.not_spoofed().violations;
+        let actors = || offenders.iter().take(CRAWLERS_MAX).map(|(actor, _)| *actor);
+        let checks = actors().filter_map(|actor| self.check_command(actor));
+        let shows = actors().map(|(crawler, _)| self.show_command(&self.crawler(crawler).name));
+        (violations > 0).then(|| Action {
+            finding: format!(
+                "The server answered {} of {} with content.",
+                percent(served, violations),
+                counted(violations, "disallowed request")
+            ),
+            advice: "robots.txt only asks. To stop such requests, refuse them in the web server. First see \
+                     which rule decides, and what the operators state:",
+            lines: checks.chain(shows).collect(),
+        })
+    }
+
+    fn show_command(&self, crawler: &str) -> String {
+        command(&["botaudit", "crawlers", "show", crawler], &self.option("crawlers"))
+    }
+
+    /// Explains the verdict for an example of the rule that `actor` broke most.
+    fn check_command(&self, actor: Actor) -> Option<String> {
+        let robots = self.option("robots");
+        let of_it = self.violations.rows.iter().find(|(_, of, _)| *of == actor);
+        let (origin, _, Broken { tally, .. }) = of_it.filter(|_| !robots.is_empty())?;
+        let url = format!("{origin}{}", std::str::from_utf8(&tally.example.target).ok()?);
+        let name = &self.crawler(actor.0).name;
+        let words = ["botaudit", "check", &url, "--crawler", name];
+        Some(command(&words, &[robots, self.option("crawlers")].concat()))
+    }
+
+    /// The flag of the audit with that name and its value, if it has one.
+    fn option(&self, name: &str) -> Vec<String> {
+        let value = self.audit.options.get(name);
+        value.as_str().map_or_else(Vec::new, |value| vec![format!("--{name}"), value.to_owned()])
+    }
+
+    fn unbound(&self) -> Option<Action> {
+        let is_unbound = |(crawler, identity): Actor, totals: &CrawlerTotals| {
+            let reason = not_bound_reason(self.crawler(crawler));
+            is_itself(identity) && !reason.is_empty() && totals.sums.not_bound_disallowed > 0
+        };
+        let all = self.crawlers.iter().filter(|(actor, totals)| is_unbound(**actor, totals));
+        let (actor, _) = all.max_by_key(|(_, totals)| totals.sums.not_bound_disallowed)?;
+        let requests = self.not_spoofed().not_bound_disallowed;
+        Some(Action {
+            finding: format!(
+                "{} for disallowed paths came from crawlers that robots.txt does not bind, most from {}.",
+                counted(requests, "request"),
+                self.name(actor.0)
+            ),
+            advice: "Only the web server can refuse them. This command shows why the crawler is not bound:",
+            lines: vec![self.show_command(&self.crawler(actor.0).name)],
+        })
+    }
+
+    fn identities_unverified(&self) -> Option<Action> {
+        let requests = self.not_spoofed().requests;
+        (requests > 0 && !self.is_identity_known()).then(|| Action {
+            finding: format!(
+                "Any client may have sent these {}: no address was checked.",
+                counted(requests, "request")
+            ),
+            advice: "Check addresses by DNS, or by the lists of the operators. Add this to the audit command:",
+            lines: vec!["--verify-dns".to_owned()],
+        })
+    }
+
+    fn robots_unknown(&self) -> Option<Action> {
+        let requests = self.not_spoofed().unknown;
+        (requests > 0).then(|| Action {
+            finding: format!(
+                "{} went to origins without a known robots.txt.",
+                counted(requests, "request")
+            ),
+            advice: "Add their files to the directory of --robots, or add this to the audit command:",
+            lines: vec!["--fetch".to_owned()],
+        })
+    }
+
+    fn delays_exceeded(&self) -> Option<Action> {
+        let over = self.audit.delays().filter_map(|(_, actor, delayed)| {
+            let requests = delayed.pace?.hourly?.requests_over;
+            (requests > 0 && self.audit.is_own_crawler(actor)).then_some((requests, actor))
+        });
+        let (requests, (crawler, _)) = over.max_by_key(|(requests, _)| *requests)?;
+        let name = &self.crawler(crawler).name;
+        Some(Action {
+            finding: format!(
+                "{} made {} more in an hour or several than a Crawl-delay allows.",
+                text(name),
+                counted(requests, "request")
+            ),
+            advice: "Limit its rate in the web server. This command shows whether its operator promises \
+                     to honour the delay:",
+            lines: vec![self.show_command(name)],
+        })
+    }
+
+    fn user_agents_unknown(&self) -> Option<Action> {
+        let is_name = |token: &[u8]| {
+            !token.is_empty()
+                && token.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+        };
+        let unknown = self.audit.unknown_crawlers.iter();
+        let named = unknown.filter(|crawler| is_name(&crawler.token));
+        let name =
+            text(std::str::from_utf8(&named.max_by_key(|of| of.tally.sums.requests)?.token).ok()?);
+        Some(Action {
+            finding: format!(
+                "{} look automated and are not in the registry, such as {name}.",
+                counted(self.audit.unknown_crawlers.len() as u64, "user agent")
+            ),
+            advice: "To judge them, write them into a file, and name it with --crawlers FILE:",
+            lines: vec![
+                "name,operator,purpose,user_agent_regex,product_tokens".to_owned(),
+                format!("{name},unknown,other,{name},{name}"),
+            ],
+        })
+    }
+
+    fn lines_rejected(&self) -> Option<Action> {
+        let most = self.audit.inputs.iter().max_by_key(|input| input.tally.rejected_lines())?;
+        (self.lines.rejected > 0).then(|| Action {
+            finding: format!("{} could not be parsed.", counted(self.lines.rejected, "line")),
+            advice: "This command shows the format of the log with most of them, and lines that do not fit:",
+            lines: vec![command(&["botaudit", "formats", "detect", &most.summary.name], &[])],
+        })
+    }
+}
+
+/// A command for a POSIX shell.
+fn command(words: &[&str], more: &[String]) -> String {
+    let words = words.iter().copied().chain(more.iter().map(String::as_str));
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// One word of a command. Control characters have no form that all shells share; they are shown
+/// as in tables.
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+,=".contains(&byte);
+    let word = text(word);
+    match !word.is_empty() && word.bytes().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_of_a_stranger_is_one_word() {
+        let words = ["check", "https://a.example/x?a=1&b=$(rm)", "it's", "", "a\nb"];
+        let expected = r"check 'https://a.example/x?a=1&b=$(rm)' 'it'\''s' '' 'a\x0Ab'";
+        assert_eq!(command(&words, &[]), expected);
+    }
+}

@@ -1,0 +1,52 @@
+//! The result of an audit in a few words.
+
+use std::collections::BTreeSet;
+
+use crate::numbers::{counted, grouped};
+
+use super::{PageModel, is_itself, text};
+
+impl PageModel<'_> {
+    /// The site and the result.
+    pub fn title(&self) -> String {
+        let site = match &self.origins[..] {
+            [] => "Crawlers and robots.txt".to_owned(),
+            [origin] => text(origin),
+            origins => counted(origins.len() as u64, "origin"),
+        };
+        format!("{site}: {}", self.result())
+    }
+
+    fn result(&self) -> String {
+        let sums = self.not_spoofed();
+        match (sums.allowed + sums.violations, sums.violations) {
+            _ if self.audit.nothing_judged.is_some() => "nothing could be judged".to_owned(),
+            _ if sums.requests == 0 => "no request of a known crawler".to_owned(),
+            (0, _) => "nothing could be judged".to_owned(),
+            (judged, 0) => {
+                format!("no crawler broke a rule in {}", counted(judged, "judged request"))
+            }
+            _ => {
+                let all = counted(self.own_crawlers(), "crawler");
+                format!("{} of {all} broke the rules", grouped(self.offending_crawlers()))
+            }
+        }
+    }
+
+    /// The number of crawlers that are not spoofed.
+    pub fn own_crawlers(&self) -> u64 {
+        self.crawlers_with(0)
+    }
+
+    /// The number of those that broke a rule.
+    pub fn offending_crawlers(&self) -> u64 {
+        self.crawlers_with(1)
+    }
+
+    fn crawlers_with(&self, violations_min: u64) -> u64 {
+        let counted = self.crawlers.iter().filter(|((_, identity), totals)| {
+            is_itself(*identity) && totals.sums.violations >= violations_min
+        });
+        counted.map(|((crawler, _), _)| crawler).collect::<BTreeSet<_>>().len() as u64
+    }
+}

@@ -30,6 +30,7 @@
 //! - `nothing_judged`: runs that could judge nothing say why.
 //! - `output`: reports in one step, exit codes, equal bytes for any number of threads.
 //! - `overwrite`: no output is an input, and no foreign file is overwritten.
+//! - `pictures`: what the page looks like.
 //! - `mistakes`: common mistakes and their messages.
 //! - `measures`: the tables of measures, computed again from the requests.
 //! - `merge`: tallies of parts, merged.
@@ -82,6 +83,7 @@ mod nights;
 mod nothing_judged;
 mod output;
 mod overwrite;
+mod pictures;
 mod program;
 mod reactions;
 mod regression;

@@ -108,6 +108,8 @@ fn each_change_has_the_reaction_of_each_crawler() {
         "robots.txt changed between 2026-03-09T00:00:00Z and 2026-03-10T00:00:00Z",
         "fetched at 2026-03-10T07:00:00Z",
         "2026-03-30, newly disallowed: 1",
+        // The rule is looked up as it was at the time of a violation.
+        "--crawler bingbot --robots db --at 2026-03-20T12:00:00Z",
     ] {
         assert!(page.contains(drawn), "{drawn}");
     }

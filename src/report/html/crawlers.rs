@@ -22,7 +22,7 @@ pub fn all(model: &PageModel<'_>) -> Markup {
     if rows.is_empty() {
         return html! {};
     }
-    let table = HtmlTable::new("by-crawler", caption, "summary.csv", rows)
+    HtmlTable::new("by-crawler", caption, "summary.csv", rows)
         .text("Crawler", |(_, (crawler, _), _)| model.name(*crawler))
         .column("State", Kind::Text, |(state, ..)| Badge(class(*state), state.as_str()))
         .number("Violations", |(_, _, totals)| totals.sums.violations)
@@ -36,8 +36,8 @@ pub fn all(model: &PageModel<'_>) -> Markup {
         .text("Purpose", |(_, (crawler, _), _)| text(&model.crawler(*crawler).purpose))
         .text("Stated policy", |(_, (crawler, _), _)| {
             model.crawler(*crawler).stated_policy().as_str().to_owned()
-        });
-    html! { div class="main" { (table) } }
+        })
+        .main()
 }
 
 fn class(state: RulesState) -> &'static str {

@@ -189,6 +189,11 @@ impl<'a, T> HtmlTable<'a, T> {
         columns.fold(self, |table, (at, title)| table.number(title, |of| numbers(of)[at]))
     }
 
+    /// The table of a subject that everyone reads: narrow screens show its first columns only.
+    pub fn main(&self) -> Markup {
+        html! { div class="main" { (self) } }
+    }
+
     /// The table behind its caption; nothing if it has no rows.
     pub fn folded(&self) -> Markup {
         let (shown, total) = (self.of.len() as u64, counted(self.total, "row"));

@@ -13,9 +13,9 @@ pub fn tools(model: &PageModel<'_>) -> Option<Markup> {
     }
     let table = HtmlTable::new("by-tool", "Tools by requests", "summary.csv", rows)
         .text("Tool", |((tool, _), _)| model.name(*tool))
-        .text("Purpose", |((tool, _), _)| text(&model.crawler(*tool).purpose))
         .number("Requests", |(_, totals)| totals.sums.requests)
         .number("Violations", |(_, totals)| totals.sums.violations)
+        .text("Purpose", |((tool, _), _)| text(&model.crawler(*tool).purpose))
         .share("Of judged", |(_, totals)| of_judged(&totals.sums))
         .identity(|((_, identity), _)| *identity)
         .text("Operator", |((tool, _), _)| text(&model.crawler(*tool).operator));
@@ -24,6 +24,6 @@ pub fn tools(model: &PageModel<'_>) -> Option<Markup> {
             "Monitors, feed readers, HTTP libraries, scanners and the like are judged as crawlers are, \
              and counted in this section only."
         } "\n"
-        (table)
+        (table.main())
     })
 }

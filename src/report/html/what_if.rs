@@ -74,7 +74,7 @@ fn by_crawler(model: &PageModel<'_>) -> Markup {
         .text("Crawler", |(crawler, _)| model.name(*crawler))
         .numbers(["Newly disallowed", "Newly allowed"], |(_, changes)| *changes)
         .bar(&CHANGES, |(_, changes)| *changes, |_| most);
-    html! { (legend(&CHANGES)) (table) }
+    html! { (legend(&CHANGES)) (table.main()) }
 }
 
 /// A change as a badge.

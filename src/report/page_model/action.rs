@@ -63,12 +63,22 @@ impl PageModel<'_> {
     /// Explains the verdict for an example of the rule that `actor` broke most.
     fn check_command(&self, actor: Actor) -> Option<String> {
         let robots = self.option("robots");
-        let of_it = self.violations.rows.iter().find(|(_, of, _)| *of == actor);
-        let (origin, _, Broken { tally, .. }) = of_it.filter(|_| !robots.is_empty())?;
+        let is_site = |origin: &str| origin.contains("://") && !robots.is_empty();
+        let mut rows = self.violations.rows.iter();
+        let (origin, _, Broken { tally, .. }) =
+            rows.find(|(origin, of, _)| *of == actor && is_site(origin))?;
         let url = format!("{origin}{}", std::str::from_utf8(&tally.example.target).ok()?);
         let name = &self.crawler(actor.0).name;
         let words = ["botaudit", "check", &url, "--crawler", name];
-        Some(command(&words, &[robots, self.option("crawlers")].concat()))
+        let mut options = [robots, self.option("crawlers")].concat();
+        let dialect = self.option("dialect");
+        if dialect.last().is_some_and(|dialect| dialect != "google") {
+            options.extend(dialect);
+        }
+        if self.audit.snapshots.origins_total > 0 {
+            options.extend(["--at".to_owned(), tally.example.time.to_string()]);
+        }
+        Some(command(&words, &options))
     }
 
     /// The flag of the audit with that name and its value, if it has one.

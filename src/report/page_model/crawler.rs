@@ -80,3 +80,22 @@ impl CrawlerTotals {
         fetches.span.absorb(fetched.read);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_good_only_where_something_was_judged() {
+        let state = |violations, allowed, successful, has_fetched| {
+            let sums = Sums { violations, allowed, requests: 9, ..Sums::default() };
+            let fetches = FetchTotals { successful, ..FetchTotals::default() };
+            CrawlerTotals { sums, fetches, ..CrawlerTotals::default() }.state(has_fetched)
+        };
+        assert_eq!(state(1, 8, 3, true), RulesState::Breaks);
+        assert_eq!(state(0, 0, 3, true), RulesState::NotJudged);
+        assert_eq!(state(0, 1, 0, false), RulesState::NotRead);
+        assert_eq!(state(0, 1, 0, true), RulesState::Keeps);
+        assert_eq!(state(0, 1, 1, true), RulesState::Keeps);
+    }
+}

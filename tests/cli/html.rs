@@ -347,7 +347,21 @@ fn nothing_judged_is_never_good_news() {
     let page = sandbox.text("report/report.html");
     assert!(page.contains("<h1>https://a.example: nothing could be judged</h1>"), "{page}");
     assert!(page.contains("<span class=\"badge unjudged\">not judged</span>"));
+    assert!(page.contains("<code>--fetch</code>") && !page.contains("<code>--origin"));
     for good in ["keeps the rules", "No known crawler broke a rule", "no crawler broke"] {
         assert!(!page.contains(good), "{good}");
     }
+}
+
+#[test]
+fn a_log_without_hosts_gets_other_advice() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots/other.example.txt", "User-agent: *\nDisallow: /x\n");
+    sandbox.write("access.log", line(1, "/", 200, BINGBOT));
+    sandbox.run("audit -q --robots robots -o report access.log").exits(3);
+    let page = sandbox.text("report/report.html");
+    assert!(page.contains("<h1>Crawlers and robots.txt: nothing could be judged</h1>"), "{page}");
+    assert!(page.contains("1 request named no host."));
+    assert!(page.contains("<code>--origin https://example.com</code>"));
+    assert!(!page.contains("<code>--fetch</code>"));
 }

@@ -84,6 +84,14 @@ fn lists_distinguish_a_crawler_from_its_imitations() {
     );
     let run = sandbox.json("report/run.json");
     assert_eq!(run["requests_by_identity"]["spoofed"]["violations"], 3);
+    let page = sandbox.text("report/report.html");
+    for part in [
+        "3 requests only claimed to come from crawlers, as their addresses show.",
+        "<code>--ip full --evidence evidence.csv</code>",
+        "id=\"by-spoofed\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
     assert_eq!(run["options"]["ip_ranges"], "ranges");
 }
 

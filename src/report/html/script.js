@@ -62,9 +62,9 @@
       for (const details of document.querySelectorAll("main details")) {
         details.open = words.length > 0 && details.querySelector(".frame tbody tr:not([hidden])") !== null;
       }
-      const number = (count) => count.toLocaleString("en");
-      count.textContent = words.length === 0 ? "" : number(shown) + " of " + number(rows.length) + " rows"
-        + (more ? "; " + number(more) + " more are only in the CSV files" : "");
+      const grouped = (number) => number.toLocaleString("en");
+      count.textContent = words.length === 0 ? "" : grouped(shown) + " of " + grouped(rows.length) + " rows"
+        + (more ? "; " + grouped(more) + " more are only in the CSV files" : "");
     });
     bar.append(label, input, count);
     bar.hidden = false;

@@ -2,7 +2,9 @@
 //! here.
 
 use crate::audit::crawler_row::Broken;
+use crate::audit::origin_key::OriginKey;
 use crate::audit::tally::crawler_tally::Actor;
+use crate::crawlers::identity::Identity;
 use crate::numbers::{counted, percent};
 
 use super::super::csv::not_bound_reason;
@@ -10,6 +12,9 @@ use super::{PageModel, crawler::CrawlerTotals, is_itself, text};
 
 /// The most crawlers with commands of their own.
 const CRAWLERS_MAX: usize = 3;
+
+/// The longest URL in a command.
+const URL_BYTES_MAX: usize = 500;
 
 /// A finding, and what to do about it.
 #[derive(Clone, Debug)]
@@ -27,9 +32,11 @@ impl PageModel<'_> {
     pub fn actions(&self) -> Vec<Action> {
         let all = [
             self.violations_of_crawlers(),
-            self.unbound(),
-            self.identities_unverified(),
+            self.host_unknown(),
             self.robots_unknown(),
+            self.unbound(),
+            self.spoofed(),
+            self.identities_unverified(),
             self.delays_exceeded(),
             self.user_agents_unknown(),
             self.lines_rejected(),
@@ -63,11 +70,13 @@ impl PageModel<'_> {
     /// Explains the verdict for an example of the rule that `actor` broke most.
     fn check_command(&self, actor: Actor) -> Option<String> {
         let robots = self.option("robots");
-        let is_site = |origin: &str| origin.contains("://") && !robots.is_empty();
         let mut rows = self.violations.rows.iter();
         let (origin, _, Broken { tally, .. }) =
             rows.find(|(origin, of, _)| *of == actor && is_site(origin))?;
         let url = format!("{origin}{}", std::str::from_utf8(&tally.example.target).ok()?);
+        if url.len() > URL_BYTES_MAX || robots.is_empty() {
+            return None;
+        }
         let name = &self.crawler(actor.0).name;
         let words = ["botaudit", "check", &url, "--crawler", name];
         let mut options = [robots, self.option("crawlers")].concat();
@@ -118,8 +127,30 @@ impl PageModel<'_> {
         })
     }
 
+    fn spoofed(&self) -> Option<Action> {
+        let requests = self.sums_of(Identity::Spoofed).requests;
+        (requests > 0).then(|| Action {
+            finding: format!(
+                "{} only claimed to come from crawlers, as their addresses show.",
+                counted(requests, "request")
+            ),
+            advice: "Refuse their addresses, not the user agent. To list the addresses of those that \
+                     robots.txt disallows, add this to the audit command:",
+            lines: vec!["--ip full --evidence evidence.csv".to_owned()],
+        })
+    }
+
+    fn host_unknown(&self) -> Option<Action> {
+        let requests = self.unknown_at(|origin| origin == OriginKey::Unnamed.to_string());
+        (requests > 0).then(|| Action {
+            finding: format!("{} named no host.", counted(requests, "request")),
+            advice: "Add this to the audit command, with the address of your site:",
+            lines: vec!["--origin https://example.com".to_owned()],
+        })
+    }
+
     fn robots_unknown(&self) -> Option<Action> {
-        let requests = self.not_spoofed().unknown;
+        let requests = self.unknown_at(is_site);
         (requests > 0).then(|| Action {
             finding: format!(
                 "{} went to origins without a known robots.txt.",
@@ -128,6 +159,13 @@ impl PageModel<'_> {
             advice: "Add their files to the directory of --robots, or add this to the audit command:",
             lines: vec!["--fetch".to_owned()],
         })
+    }
+
+    /// Requests of crawlers that are not spoofed, without a known robots.txt.
+    fn unknown_at(&self, is_meant: impl Fn(&str) -> bool) -> u64 {
+        let rows = self.audit.rows().iter();
+        let own = rows.filter(|row| self.audit.is_own_crawler(row.actor) && is_meant(&row.origin));
+        own.map(|row| row.tally.total().unknown).sum()
     }
 
     fn delays_exceeded(&self) -> Option<Action> {
@@ -179,6 +217,11 @@ impl PageModel<'_> {
             lines: vec![command(&["botaudit", "formats", "detect", &most.summary.name], &[])],
         })
     }
+}
+
+/// Whether `origin` is the address of a site, and not a word such as `(others)`.
+pub fn is_site(origin: &str) -> bool {
+    origin.contains("://")
 }
 
 /// A command for a POSIX shell.

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::numbers::{counted, grouped};
 
-use super::{PageModel, is_itself, text};
+use super::{PageModel, action::is_site, is_itself, text};
 
 impl PageModel<'_> {
     /// The site and the result.
     pub fn title(&self) -> String {
         let site = match &self.origins[..] {
-            [] => "Crawlers and robots.txt".to_owned(),
-            [origin] => text(origin),
+            [origin] if is_site(origin) => text(origin),
+            [] | [_] => "Crawlers and robots.txt".to_owned(),
             origins => counted(origins.len() as u64, "origin"),
         };
         format!("{site}: {}", self.result())

@@ -114,10 +114,10 @@ fn bit(path: &[u8]) -> u64 {
 
 /// The files in order, and the bits of their paths: most other paths have none of them.
 fn named_files(text: &ParsedRobotsTxt, dialect: Dialect) -> (u64, Box<[NamedFile]>) {
-    let licenses = text.licenses.iter().map(|url| (&url.url, PolicyFile::License));
-    let sitemaps = text.sitemaps.iter().map(|url| (&url.url, PolicyFile::Sitemap));
+    let licenses = text.licenses.iter().map(|url| (&*url.url, PolicyFile::License));
+    let sitemaps = text.sitemaps.iter().map(|url| (&*url.url, PolicyFile::Sitemap));
     let mut scratch = Vec::new();
-    let mut named = |(url, file): (&Box<[u8]>, PolicyFile)| {
+    let mut named = |(url, file): (&[u8], PolicyFile)| {
         let (path, host) = match Target::of(b"GET", url) {
             Target::Path(path) => (path, String::new()),
             Target::Absolute { scheme, authority, path } => {

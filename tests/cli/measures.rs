@@ -391,8 +391,9 @@ fn fetches_of_robots_txt_and_old_copies_are_counted() {
     let mut state = 7;
     for _ in 0..4 {
         let world = World::random(&mut state, 400);
-        // Fetches, gaps, other requests, and those on an old copy.
-        let mut rows: BTreeMap<(String, usize), (u64, Vec<i64>, u64, u64)> = BTreeMap::new();
+        /// Fetches, gaps, other requests, and those on an old copy.
+        type Row = (u64, Vec<i64>, u64, u64);
+        let mut rows: BTreeMap<(String, usize), Row> = BTreeMap::new();
         for (host, crawler) in (0..8).map(|at| (at / 4, at % 4)) {
             let own = world.requests.iter().filter(|of| (of.host, of.crawler) == (host, crawler));
             let (fetches, other): (Vec<&Request>, Vec<&Request>) =

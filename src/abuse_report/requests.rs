@@ -118,12 +118,12 @@ impl EvidenceRows {
         }
         if of.lines.len() < LINES_MAX {
             let client = if client.is_empty() { "-" } else { client };
-            let (method, target, agent) = (shown(method), shown(target), shown(user_agent));
-            of.lines.push(format!(
-                "{time} {client} \"{}\" {status} {bytes} \"{}\"",
-                quoted(&format!("{method} {target}")),
-                quoted(&agent)
-            ));
+            let (time, client, status, bytes) =
+                (shown(time), shown(client), shown(status), shown(bytes));
+            let request = quoted(&format!("{} {}", shown(method), shown(target)));
+            let user_agent = quoted(&shown(user_agent));
+            of.lines
+                .push(format!("{time} {client} \"{request}\" {status} {bytes} \"{user_agent}\""));
         }
     }
 }

@@ -202,3 +202,36 @@ fn prefixes(network: Network) -> Vec<IpNet> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_is_one_line_that_ends_itself() {
+        assert_eq!(comment("a\r\nb\u{2028}\\"), "a\\x0D\\x0Ab\\xE2\\x80\\xA8\\.");
+        assert_eq!(comment(&"x".repeat(1000)).len(), COMMENT_CHARS_MAX);
+        let cut = "x".repeat(COMMENT_CHARS_MAX - 1) + "\\y";
+        assert!(comment(&cut).ends_with("\\."));
+    }
+
+    #[test]
+    fn networks_become_prefixes_without_private_addresses() {
+        let texts = |text: &str| {
+            let networks = prefixes(Network::parse(text.as_bytes()).unwrap());
+            let public = networks.into_iter().filter(is_public_throughout);
+            public.map(|network| network.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            texts("192.0.2.1 - 192.0.2.6"),
+            ["192.0.2.1/32", "192.0.2.2/31", "192.0.2.4/31", "192.0.2.6/32"]
+        );
+        assert_eq!(texts("2001:db8::/32"), ["2001:db8::/32"]);
+        assert_eq!(texts("20.171.206.0/24"), ["20.171.206.0/24"]);
+        for private in
+            ["127.0.0.0/8", "192.0.0.0/8", "172.0.0.0/9", "fc00::/16", "10.1.2.3", "100.0.0.0/8"]
+        {
+            assert!(texts(private).is_empty(), "{private}");
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Metrics of a night in the text format of Prometheus, for the textfile collector.
 //!
-//! All are gauges of one run and one day: a day that is audited again has other values, so a
-//! counter would lie. No path, address or user agent is a label. Hosts are none either, because
-//! clients choose them; sites are.
+//! All are gauges of one run and one day, because a day that is audited again may have smaller
+//! values. Paths, addresses, user agents and hosts are not labels: clients choose them, so their
+//! number has no limit.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -176,6 +176,7 @@ mod tests {
         let expected = "botaudit_day_requests{site=\"shop\",crawler=\"a\\\"} 1\\nb\\\\\",identity=\"verified\",verdict=\"violation\"} 2\n";
         assert!(text.contains(expected), "{text}");
         assert!(text.ends_with("\n") && !text.contains("\n\n"));
+        check_by_promtool(&text);
         let mut seen = std::collections::BTreeSet::new();
         let mut names = Vec::new();
         for line in text.lines() {
@@ -186,5 +187,16 @@ mod tests {
         }
         names.dedup();
         assert_eq!(names, METRICS.map(|(name, _)| name));
+    }
+
+    fn check_by_promtool(text: &str) {
+        use std::process::{Command, Stdio};
+        let mut promtool = Command::new("promtool");
+        promtool.args(["check", "metrics"]).stdin(Stdio::piped());
+        let Ok(mut child) = promtool.spawn() else {
+            return eprintln!("skipped: there is no promtool");
+        };
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success(), "{text}");
     }
 }

@@ -96,6 +96,8 @@ fn crawlers_that_meet_the_condition_are_refused_and_named() {
          \"~^/robots\\.txt:[01]+$\" 0;\n    \"~:[01]*1[01]*$\" 1;\n}}\n"
     );
     assert_eq!(rest, expected);
+    let of_tally = ["botaudit-report/report.tally", "--where", "violations > 1"];
+    assert!(deny(&sandbox, "nginx", &of_tally).exits(0).stdout.ends_with(&expected));
     deny(&sandbox, "nginx", &["--where", "violations > 9"]).exits(2).complains("no crawler meets");
     deny(&sandbox, "nginx", &["--where", "violation > 9"]).exits(2).complains("unknown column");
 }

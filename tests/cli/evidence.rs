@@ -152,6 +152,18 @@ fn mistakes_are_explained() {
     evidence(&sandbox, "-o report").exits(2).complains("report: already exists");
 }
 
+/// Somebody may have changed the evidence file.
+#[test]
+fn an_edited_evidence_file_ends_no_line_of_the_letter() {
+    let sandbox = audited("--evidence all.csv --ip full");
+    let text = sandbox.text("all.csv").replace("192.0.2.7", "\"x\n\nSubject: paid\x1b[1m\"");
+    sandbox.write("all.csv", text.replace("2026-03-01T00:01:00Z", "\"0\nSubject: paid\""));
+    evidence(&sandbox, "--requests-file all.csv --contact a@b.example -o folder").exits(0);
+    let letter = sandbox.text("folder/letter.txt");
+    assert!(letter.contains("\\x0ASubject: paid\\x1B[1m"), "{letter}");
+    assert!(!letter.contains("\nSubject: paid") && !letter.contains('\x1b'), "{letter}");
+}
+
 /// The requests of others in its name are not its own.
 #[test]
 fn what_others_did_is_the_subject_only_if_there_is_nothing_else() {

@@ -319,11 +319,13 @@ fn what_to_do_names_commands_that_run() {
     let commands = [
         r"botaudit check 'https://a.example/private?a=1&b='\''2'\''' --crawler bingbot --robots 'it'\''s robots.txt'",
         "botaudit crawlers show bingbot",
+        "botaudit deny REPORT --for nginx --where 'crawler = \"bingbot\"'",
+        "botaudit evidence REPORT --crawler bingbot --origin https://a.example -o evidence",
         "botaudit formats detect access.log",
     ];
     for command in commands {
         assert!(lines.iter().any(|line| line == command), "{command} is not in {lines:#?}");
-        let run = format!("\"$0\" {}", command.strip_prefix("botaudit ").unwrap());
+        let run = command.replace("botaudit", "\"$0\"").replace("REPORT", "report");
         let program = env!("CARGO_BIN_EXE_botaudit");
         let output = std::process::Command::new("sh")
             .args(["-c", &run, program])

@@ -20,7 +20,7 @@ pub fn actions(model: &PageModel<'_>) -> Option<Markup> {
                 }
             } "\n"
             p class="fine" {
-                "Paths are relative to the directory in which the audit ran."
+                "REPORT is the directory of this page. Other paths are relative to the directory in which the audit ran."
             } "\n"
         }
     })

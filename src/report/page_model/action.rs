@@ -10,8 +10,8 @@ use crate::numbers::{counted, percent};
 use super::super::csv::not_bound_reason;
 use super::{PageModel, crawler::CrawlerTotals, is_itself, text};
 
-/// The most crawlers with commands of their own.
-const CRAWLERS_MAX: usize = 3;
+/// Stands for the directory of the page, which the page does not know.
+const REPORT: &str = "REPORT";
 
 /// The longest URL in a command.
 const URL_BYTES_MAX: usize = 500;
@@ -48,46 +48,58 @@ impl PageModel<'_> {
         let offenders = self.own_offenders();
         let served: u64 = offenders.iter().map(|(_, totals)| totals.statuses.status_2xx).sum();
         let violations = self.not_spoofed().violations;
-        let actors = || offenders.iter().take(CRAWLERS_MAX).map(|(actor, _)| *actor);
-        let checks = actors().filter_map(|actor| self.check_command(actor));
-        let shows = actors().map(|(crawler, _)| self.show_command(&self.crawler(crawler).name));
-        (violations > 0).then(|| Action {
+        let (actor, _) = offenders.first()?;
+        let name = &self.crawler(actor.0).name;
+        // The rule that it broke most.
+        let mut rows = self.violations.rows.iter();
+        let broken = rows.find(|(origin, of, _)| of == actor && is_site(origin));
+        let check = broken.and_then(|(origin, _, broken)| self.check_command(name, origin, broken));
+        let evidence = broken.map(|(origin, ..)| {
+            let words = ["evidence", REPORT, "--crawler", name, "--origin", origin];
+            command(&words, &["-o".to_owned(), "evidence".to_owned()])
+        });
+        let lines = [check, Some(self.show_command(name)), Some(self.deny_command(name)), evidence];
+        Some(Action {
             finding: format!(
-                "The server answered {} of {} with content.",
+                "The server answered {} of {} with content. {} made most.",
                 percent(served, violations),
-                counted(violations, "disallowed request")
+                counted(violations, "disallowed request"),
+                text(name)
             ),
-            advice: "robots.txt only asks. To stop such requests, refuse them in the web server. First see \
-                     which rule decides, and what the operators state:",
-            lines: checks.chain(shows).collect(),
+            advice: "robots.txt only asks. These commands show which rule decides and what the operator \
+                     promises, write rules for nginx that refuse the crawler (other programs: --for), and \
+                     collect evidence for a letter to the operator:",
+            lines: lines.into_iter().flatten().collect(),
         })
     }
 
     fn show_command(&self, crawler: &str) -> String {
-        command(&["botaudit", "crawlers", "show", crawler], &self.option("crawlers"))
+        command(&["crawlers", "show", crawler], &self.option("crawlers"))
     }
 
-    /// Explains the verdict for an example of the rule that `actor` broke most.
-    fn check_command(&self, actor: Actor) -> Option<String> {
+    fn deny_command(&self, crawler: &str) -> String {
+        let condition = format!("crawler = \"{}\"", crawler.replace('"', "\"\""));
+        let words = ["deny", REPORT, "--for", "nginx", "--where", &condition];
+        command(&words, &self.option("crawlers"))
+    }
+
+    /// Explains the verdict for the example of `broken`, unless its URL is too long.
+    fn check_command(&self, crawler: &str, origin: &str, broken: &Broken) -> Option<String> {
         let robots = self.option("robots");
-        let mut rows = self.violations.rows.iter();
-        let (origin, _, Broken { tally, .. }) =
-            rows.find(|(origin, of, _)| *of == actor && is_site(origin))?;
-        let url = format!("{origin}{}", std::str::from_utf8(&tally.example.target).ok()?);
+        let example = &broken.tally.example;
+        let url = format!("{origin}{}", std::str::from_utf8(&example.target).ok()?);
         if url.len() > URL_BYTES_MAX || robots.is_empty() {
             return None;
         }
-        let name = &self.crawler(actor.0).name;
-        let words = ["botaudit", "check", &url, "--crawler", name];
         let mut options = [robots, self.option("crawlers")].concat();
         let dialect = self.option("dialect");
         if dialect.last().is_some_and(|dialect| dialect != "google") {
             options.extend(dialect);
         }
         if self.audit.snapshots.origins_total > 0 {
-            options.extend(["--at".to_owned(), tally.example.time.to_string()]);
+            options.extend(["--at".to_owned(), example.time.to_string()]);
         }
-        Some(command(&words, &options))
+        Some(command(&["check", &url, "--crawler", crawler], &options))
     }
 
     /// The flag of the audit with that name and its value, if it has one.
@@ -104,14 +116,16 @@ impl PageModel<'_> {
         let all = self.crawlers.iter().filter(|(actor, totals)| is_unbound(**actor, totals));
         let (actor, _) = all.max_by_key(|(_, totals)| totals.sums.not_bound_disallowed)?;
         let requests = self.not_spoofed().not_bound_disallowed;
+        let name = &self.crawler(actor.0).name;
         Some(Action {
             finding: format!(
                 "{} for disallowed paths came from crawlers that robots.txt does not bind, most from {}.",
                 counted(requests, "request"),
-                self.name(actor.0)
+                text(name)
             ),
-            advice: "Only the web server can refuse them. This command shows why the crawler is not bound:",
-            lines: vec![self.show_command(&self.crawler(actor.0).name)],
+            advice: "Only the web server can refuse them. These commands show why the crawler is not bound, \
+                     and write rules for nginx (other programs: --for):",
+            lines: vec![self.show_command(name), self.deny_command(name)],
         })
     }
 
@@ -214,7 +228,7 @@ impl PageModel<'_> {
         (self.lines.rejected > 0).then(|| Action {
             finding: format!("{} could not be parsed.", counted(self.lines.rejected, "line")),
             advice: "This command shows the format of the log with most of them, and lines that do not fit:",
-            lines: vec![command(&["botaudit", "formats", "detect", &most.summary.name], &[])],
+            lines: vec![command(&["formats", "detect", &most.summary.name], &[])],
         })
     }
 }
@@ -224,9 +238,9 @@ pub fn is_site(origin: &str) -> bool {
     origin.contains("://")
 }
 
-/// A command for a POSIX shell.
+/// A command of this program for a POSIX shell.
 fn command(words: &[&str], more: &[String]) -> String {
-    let words = words.iter().copied().chain(more.iter().map(String::as_str));
+    let words = ["botaudit"].iter().chain(words).copied().chain(more.iter().map(String::as_str));
     words.map(quoted).collect::<Vec<_>>().join(" ")
 }
 
@@ -248,7 +262,7 @@ mod tests {
     #[test]
     fn a_word_of_a_stranger_is_one_word() {
         let words = ["check", "https://a.example/x?a=1&b=$(rm)", "it's", "", "a\nb"];
-        let expected = r"check 'https://a.example/x?a=1&b=$(rm)' 'it'\''s' '' 'a\x0Ab'";
+        let expected = r"botaudit check 'https://a.example/x?a=1&b=$(rm)' 'it'\''s' '' 'a\x0Ab'";
         assert_eq!(command(&words, &[]), expected);
     }
 }

@@ -185,6 +185,7 @@ pages! {
     limits: "docs/limits.md",
     nightly: "docs/nightly.md",
     python: "docs/python.md",
+    research: "docs/research.md",
     scale: "docs/scale.md",
 }
 

@@ -63,6 +63,7 @@ pub mod numbers;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod staged;
+#[cfg(feature = "cli")]
 mod statistics;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

@@ -11,6 +11,7 @@ use super::chart::LegendEntry;
 use super::markup::{Badge, strongly_counted};
 use super::table::{HtmlTable, Kind};
 use crate::numbers::percent;
+use crate::time::Zone;
 
 const VIOLATIONS: [LegendEntry; 1] = [("violation", "violations")];
 
@@ -24,19 +25,20 @@ pub fn all(model: &PageModel<'_>) -> Markup {
     }
     HtmlTable::new("by-crawler", caption, "summary.csv", rows)
         .text("Crawler", |(_, (crawler, _), _)| model.name(*crawler))
-        .column("State", Kind::Text, |(state, ..)| Badge(class(*state), state.as_str()))
+        .column("Rules", Kind::Text, |(state, ..)| Badge(class(*state), state.as_str()))
         .number("Violations", |(_, _, totals)| totals.sums.violations)
         .bar(&VIOLATIONS, |(_, _, totals)| [totals.sums.violations], |_| most)
         .share("Of judged", |(_, _, totals)| of_judged(&totals.sums))
-        .number("Requests", |(_, _, totals)| totals.sums.requests)
-        .number("Not judged", |(_, _, totals)| totals.sums.requests - judged(&totals.sums))
-        .number("robots.txt fetches", |(_, _, totals)| totals.fetches.successful)
+        .number("Allowed", |(_, _, totals)| totals.sums.allowed)
+        .number("Not bound", |(_, _, totals)| totals.sums.not_bound)
+        .megabytes("MB", |(_, _, totals)| totals.sums.bytes)
+        .column("Last fetch of robots.txt", Kind::Number, |(_, _, totals)| {
+            let last = totals.fetches.span.map(|span| Zone::UTC.day_of(span.last).to_string());
+            last.unwrap_or_else(|| "none".to_owned())
+        })
         .identity(|(_, (_, identity), _)| *identity)
         .text("Operator", |(_, (crawler, _), _)| text(&model.crawler(*crawler).operator))
         .text("Purpose", |(_, (crawler, _), _)| text(&model.crawler(*crawler).purpose))
-        .text("Stated policy", |(_, (crawler, _), _)| {
-            model.crawler(*crawler).stated_policy().as_str().to_owned()
-        })
         .main()
 }
 

@@ -29,21 +29,17 @@ const WORDS: &[(&str, &str)] = &[
          on tools has its requests.",
     ),
     (
-        "State",
-        "Breaks the rules: at least one violation. Did not read the rules: no violation, but no successful fetch \
-         of robots.txt in these logs, by the crawler or by another one of its operator. Keeps the rules: no \
-         violation. Not judged: none of its requests was judged.",
+        "Rules",
+        "Breaks them: at least one violation. Not read: no violation, but no successful fetch of robots.txt in \
+         these logs, by the crawler or by another one of its operator. Keeps them: no violation. Not judged: none \
+         of its requests was judged.",
     ),
     (
         "Identity",
         "Whether the client’s address belongs to the operator, by its published lists or by DNS: verified, \
          spoofed, or unverified if it could not be checked. Spoofed requests are not counted for the crawler.",
     ),
-    (
-        "Stated policy",
-        "What the operator’s own documentation says about following robots.txt: follows, partly, does-not-follow; \
-         unknown if it says nothing.",
-    ),
+    ("MB", "The sizes of the responses in the log, in millions of bytes."),
     (
         "Successful fetch",
         "A GET of /robots.txt with the answer 200 or 304. Times are compared by the minute.",

@@ -7,8 +7,8 @@ use crate::digest::Digest;
 use crate::judge::robots::DecidingRule;
 
 use super::super::escape::visible;
-use super::super::page_model::{PageModel, rule::RuleTotals, text};
-use super::super::robots_rules::{NearLine, field_name};
+use super::super::page_model::{PageModel, rule::RuleTotals, rule::rule_text, text};
+use super::super::robots_rules::NearLine;
 use super::crawlers::{answers, by_origin};
 use super::markup::{code, listed, minute, named};
 use super::table::HtmlTable;
@@ -164,11 +164,6 @@ fn group_of<'a>(line: u32, near: &[(u32, NearLine<'a>)]) -> Vec<(u32, NearLine<'
     let rules = near[last_token + 1..].iter().take_while(|shown| is_rule(shown));
     let around = rules.filter(|(shown, _)| shown.abs_diff(line) <= LINES_AROUND);
     tokens.chain(around).copied().collect()
-}
-
-/// A line in its usual spelling.
-fn rule_text(field: &str, value: &[u8]) -> String {
-    format!("{}: {}", field_name(field), visible(value))
 }
 
 fn table(model: &PageModel<'_>) -> Markup {

@@ -148,6 +148,14 @@ impl<'a, T> HtmlTable<'a, T> {
         self.column(title, Kind::Number, |of| Known(number(of)))
     }
 
+    /// Adds a column of bytes, in megabytes with one decimal.
+    pub fn megabytes(self, title: &'static str, bytes: impl Fn(&T) -> u64) -> Self {
+        self.column(title, Kind::Number, |of| {
+            let tenths = (u128::from(bytes(of)) + 50_000) / 100_000;
+            format!("{}.{}", grouped((tenths / 10) as u64), tenths % 10)
+        })
+    }
+
     /// Adds a column of shares, which may be unknown.
     pub fn share(self, title: &'static str, share: impl Fn(&T) -> (u64, u64)) -> Self {
         self.column(title, Kind::Number, |of| {

@@ -5,9 +5,10 @@ use crate::audit::crawler_row::Broken;
 use crate::audit::origin_key::OriginKey;
 use crate::audit::tally::crawler_tally::Actor;
 use crate::crawlers::identity::Identity;
-use crate::numbers::{counted, percent};
+use crate::numbers::{counted, grouped, percent};
 
 use super::super::csv::not_bound_reason;
+use super::rule::rule_text;
 use super::{PageModel, crawler::CrawlerTotals, is_itself, text};
 
 /// Stands for the directory of the page, which the page does not know.
@@ -32,6 +33,7 @@ impl PageModel<'_> {
     pub fn actions(&self) -> Vec<Action> {
         let all = [
             self.violations_of_crawlers(),
+            self.rules_broken(),
             self.host_unknown(),
             self.robots_unknown(),
             self.unbound(),
@@ -70,6 +72,34 @@ impl PageModel<'_> {
                      promises, write rules for nginx that refuse the crawler (other programs: --for), and \
                      collect evidence for a letter to the operator:",
             lines: lines.into_iter().flatten().collect(),
+        })
+    }
+
+    /// robots.txt may say what its owner does not mean.
+    fn rules_broken(&self) -> Option<Action> {
+        let most = self.rules.rows.first()?;
+        let digest = most.rule.digest;
+        let mut files = self.audit.robots.iter();
+        let (file, _) = files.find(|(_, robots)| robots.version.digest == digest)?;
+        if self.audit.snapshots.origins_total > 0 || is_site(file) {
+            return None;
+        }
+        let mut draft = vec!["draft.txt".to_owned()];
+        if self.option("robots").last() != Some(file) {
+            draft.extend(["--what-if-for", most.origins.first()?].map(str::to_owned));
+        }
+        Some(Action {
+            finding: format!(
+                "{} broken, most often \"{}\".",
+                match self.rules.total {
+                    1 => "1 rule was".to_owned(),
+                    total => format!("{} rules were", grouped(total)),
+                },
+                rule_text(most.rule.directive, &most.rule.pattern)
+            ),
+            advice: "If a rule disallows more than you mean, mend it. The first line finds mistakes in robots.txt. \
+                     To try a draft on these logs, add the second one to the audit command:",
+            lines: vec![command(&["lint", file], &[]), words(&["--what-if"], &draft)],
         })
     }
 
@@ -240,7 +270,12 @@ pub fn is_site(origin: &str) -> bool {
 
 /// A command of this program for a POSIX shell.
 fn command(words: &[&str], more: &[String]) -> String {
-    let words = ["botaudit"].iter().chain(words).copied().chain(more.iter().map(String::as_str));
+    self::words(&[&["botaudit"], words].concat(), more)
+}
+
+/// Words of a command.
+fn words(words: &[&str], more: &[String]) -> String {
+    let words = words.iter().copied().chain(more.iter().map(String::as_str));
     words.map(quoted).collect::<Vec<_>>().join(" ")
 }
 

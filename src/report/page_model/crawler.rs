@@ -43,12 +43,12 @@ named_enum! {
     #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
     pub enum RulesState {
         /// It made a request that they disallow.
-        Breaks = "breaks the rules",
+        Breaks = "breaks them",
         /// All its judged requests are allowed, but neither it nor another crawler of its operator
         /// fetched robots.txt.
-        NotRead = "did not read the rules",
+        NotRead = "not read",
         /// All its judged requests are allowed.
-        Keeps = "keeps the rules",
+        Keeps = "keeps them",
         /// No request of it was judged.
         NotJudged = "not judged",
     }

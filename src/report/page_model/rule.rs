@@ -10,6 +10,8 @@ use crate::audit::tally::example::Example;
 use crate::judge::robots::DecidingRule;
 use crate::merge::Merge;
 
+use super::super::{escape::visible, robots_rules::field_name};
+
 /// The most origins kept for one rule.
 const ORIGINS_MAX: usize = 100;
 
@@ -57,4 +59,9 @@ impl<'a> RuleTotals<'a> {
         let rule = &first.rule;
         Some(RuleTotals { rule, requests, statuses, by, origins, continued_over, example })
     }
+}
+
+/// A line in its usual spelling.
+pub fn rule_text(field: &str, value: &[u8]) -> String {
+    format!("{}: {}", field_name(field), visible(value))
 }

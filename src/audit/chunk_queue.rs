@@ -12,6 +12,7 @@ use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
 use super::evidence::{Evidence, EvidenceSink};
 use super::extent::{Following, Narrowed, ReadRange, ReadRangeEnd};
 use super::input_end::InputEnd;
+use super::sessions::Sessions;
 use super::worker::{Worker, WorkerCounts};
 
 /// Chunks that wait for each thread that does not read: enough that none waits for a reader, few
@@ -67,6 +68,8 @@ pub struct LogReader<'a> {
     pub chunk_bytes: usize,
     pub hints: &'a Hints,
     pub evidence: Option<&'a EvidenceSink<'a>>,
+    /// Sessions, if they are counted.
+    pub sessions: Option<&'a Sessions>,
 }
 
 impl LogReader<'_> {
@@ -112,6 +115,7 @@ impl LogReader<'_> {
     }
 
     fn end(&self, input: FileId, chunks: u64) -> Result<()> {
+        self.sessions.iter().for_each(|sessions| sessions.end(input, chunks));
         self.evidence.map_or(Ok(()), |evidence| evidence(Evidence::End { input, chunks }))
     }
 }

@@ -34,7 +34,7 @@ const MAGIC: &[u8] = b"botaudit collected 1 ";
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit collected ";
 
 /// Options that do not change what is collected.
-const NEUTRAL: [&str; 12] = [
+const NEUTRAL: [&str; 13] = [
     "what_if",
     "what_if_for",
     "dns_max",
@@ -47,6 +47,7 @@ const NEUTRAL: [&str; 12] = [
     "reaction_requests",
     "reaction_quiet_days",
     "ignore_usage",
+    "session_minutes",
 ];
 
 /// Options that select what is collected; a file may contain more than an audit needs.

@@ -48,9 +48,11 @@ pub fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Compliance
             .map(|(of, compliance)| (of.kind.as_str(), of.is_specific, *compliance))
             .filter(|(.., compliance)| compliance.requests > 0);
         let is_bound = crawler.obligation() == Obligation::Bound;
-        let delays = row.delayed.iter().filter(|_| is_bound).filter_map(|delayed| {
-            let compliance = at_most_kept(delayed)?;
-            Some(("crawl-delay-pace", &*delayed.asked.group != b"*", compliance))
+        let delays = row.delayed.iter().filter(|_| is_bound).flat_map(|delayed| {
+            let of = |directive, compliance| (directive, &*delayed.asked.group != b"*", compliance);
+            let gaps = Some(delayed.gaps).filter(|gaps| gaps.requests > 0);
+            let pace = at_most_kept(delayed).map(|pace| of("crawl-delay-pace", pace));
+            pace.into_iter().chain(gaps.map(|gaps| of("crawl-delay-gaps", gaps)))
         });
         for (directive, is_specific, compliance) in restrictions.chain(delays) {
             for (scope, name) in scopes {

@@ -5,7 +5,7 @@ use crate::judge::{crawl_delay::AskedDelay, robots::DecidingRule};
 
 use super::prior_fetches::{KnownFetches, PriorFetchCounts};
 use super::reaction_rows::{OriginReactions, ReactionRow};
-use super::sums::Sums;
+use super::sums::{Compliance, Sums};
 use super::tally::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
 use super::{delay_kept::DelayKept, quotes::Quotes, time_buckets::TimeBuckets, usage::UsageRow};
 use crate::merge::Merge;
@@ -40,6 +40,8 @@ pub struct Delayed {
     pub requests: u64,
     /// The comparison; `None` if times were not kept.
     pub pace: Option<DelayKept>,
+    /// Times between requests of one client; none if sessions are not counted.
+    pub gaps: Compliance,
 }
 
 /// A broken rule, and its requests.
@@ -79,9 +81,9 @@ impl ActorRow {
         for (robots, pace) in std::mem::take(&mut tally.paces) {
             let Some(asked) = quotes.crawl_delay(robots, actor.0)? else { continue };
             let is_known = times == Times::Kept;
-            let requests = pace.requests;
+            let (requests, gaps) = (pace.requests, pace.gaps);
             let pace = is_known.then(|| DelayKept::new(&pace.hours, asked.milliseconds));
-            delayed.push(Delayed { asked, requests, pace });
+            delayed.push(Delayed { asked, requests, pace, gaps });
         }
         delayed.sort_by_key(|delayed: &Delayed| delayed.asked.digest);
         let usage = std::mem::take(&mut tally.usage).into_iter();
@@ -124,6 +126,10 @@ impl ActorRow {
             && broken == total.violations
             && fetches == total.robots_txt_requests
             && delayed <= total.requests - total.robots_txt_requests - total.no_path
+            && self
+                .delayed
+                .iter()
+                .all(|of| of.gaps.kept <= of.gaps.requests && of.gaps.requests <= of.requests)
             && self.broken.iter().all(is_complete)
             && self.usage.iter().all(|row| {
                 row.tally.holds(self.tally.span)

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UtcTime;
 
+use super::sums::{Compliance, is_default};
 use super::time_buckets::TimeBuckets;
 use crate::merge::merge_fields;
 
@@ -21,6 +22,9 @@ pub struct DelayTally {
     pub requests: u64,
     /// The requests by hour since the epoch.
     pub hours: TimeBuckets,
+    /// Times between requests of one client, if sessions are counted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub gaps: Compliance,
 }
 
 impl DelayTally {
@@ -31,7 +35,7 @@ impl DelayTally {
     }
 }
 
-merge_fields!(DelayTally { requests, hours });
+merge_fields!(DelayTally { requests, hours, gaps });
 
 /// How requests compare with a delay.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

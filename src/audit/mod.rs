@@ -39,6 +39,7 @@ pub mod reaction_rows;
 pub mod reactions;
 pub mod refetches;
 pub mod robots_fetches;
+pub mod sessions;
 pub mod sites;
 pub mod snapshots;
 pub mod sums;
@@ -75,6 +76,7 @@ use input_end::InputEnd;
 use origin_options::OriginOptions;
 use own_site::OwnSite;
 use prepass::{Collected, FirstPass};
+use sessions::Sessions;
 use sites::Sites;
 use tally::build::{self, Run};
 use tally::{Tally, counter::TallyLimits, header};
@@ -107,6 +109,8 @@ pub struct Options {
     pub draft: Option<Arc<Draft>>,
     /// How many days before a change of robots.txt requests count for it.
     pub reaction_days: usize,
+    /// After how many minutes without requests a session ends; `None` if none are counted.
+    pub session_minutes: Option<usize>,
     /// The limits of a tally.
     pub limits: TallyLimits,
 }
@@ -125,6 +129,7 @@ impl Options {
             before_first: BeforeFirst::AsFirst,
             draft: None,
             reaction_days: REACTION_DAYS,
+            session_minutes: None,
             limits: TallyLimits::default(),
         }
     }
@@ -155,10 +160,12 @@ pub fn run(
     progress: &Progress,
     evidence: Option<&EvidenceSink<'_>>,
 ) -> Result<Tally> {
-    let context = context(sources, options, judge, registry, identities, Pass::Judge);
+    let mut context = context(sources, options, judge, registry, identities, Pass::Judge);
+    context.sessions = options.session_minutes.map(Sessions::new);
     let ranges = whole(sources);
     let (mut counted, ends) = add_up(sources, &ranges, options, &context, progress, evidence)?;
-    let counter = counted.counters.take(DayKey::AllDays).unwrap_or_else(|| context.counter());
+    let mut counter = counted.counters.take(DayKey::AllDays).unwrap_or_else(|| context.counter());
+    context.sessions.into_iter().for_each(|sessions| counter.add_sessions(sessions.into_counts()));
     let ends = ends.into_iter().map(|end| end.input).collect();
     let draft = options.draft.as_ref().map(|draft| (draft.summary(), draft.robots()));
     let before_first = options.before_first;
@@ -213,6 +220,7 @@ fn context<'a>(
         ranks: registry.ranks().into(),
         own_site: OwnSite::new(registry),
         client_key: None,
+        sessions: None,
     }
 }
 
@@ -236,7 +244,8 @@ fn add_up(
         ChunkWorker { worker: Worker::new(context, sites), lines: &progress.lines, evidence }
     };
     let Options { chunk_bytes, ref hints, .. } = *options;
-    let reader = LogReader { chunk_bytes, hints, evidence };
+    let sessions = context.sessions.as_ref();
+    let reader = LogReader { chunk_bytes, hints, evidence, sessions };
     let queue = WorkQueue::new(limits, ranges.len())?;
     let (counted, ends) = queue.run(ranges, worker, |range, queue| {
         let opened = open(&sources[range.file.index()], &progress.bytes_read);

@@ -18,6 +18,7 @@ use super::tally::crawler_tally::{Actor, CrawlerTally};
 use super::tally::{header::ReportedOptions, user_agents::UserAgentTally};
 use super::{hours::Hours, input_tally::Input, log_outages::OutageEvidence, quotes::UsedRobots};
 use super::{
+    sessions::SessionTally,
     snapshots::Snapshots,
     sums::Sums,
     unknown::UnknownCrawler,
@@ -49,6 +50,8 @@ pub struct ReportModel {
     pub warnings: Vec<String>,
     /// Notes that help to read the report correctly.
     pub notes: Vec<String>,
+    /// Sessions of clients by crawler and identity, if they are counted.
+    pub sessions: Vec<(Actor, SessionTally)>,
     /// Why nothing could be judged; also the last warning.
     pub nothing_judged: Option<String>,
     /// Why too little was judged; `None` if enough was, or nothing.

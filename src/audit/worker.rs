@@ -5,6 +5,7 @@
 
 mod collect;
 mod judged;
+mod origin_ids;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -45,15 +46,18 @@ use super::origin_options::Captured;
 use super::own_site::OwnSite;
 use super::prepass::{Collected, Wanted};
 use super::reactions::ReactionLimits;
+use super::sessions::{ClientRequest, Sessions};
 use super::sites::{Site, SiteId, Sites};
 use super::sums::Span;
 use super::tally::counter::{Counter, TallyLimits};
 use super::tally::example::Position;
-use super::tally::rows::{OriginId, Rows};
 use super::what_if::{Compared, Draft};
 use crate::merge::{Merge, merge_fields};
 
-use judged::{add_violation, count_compliance, count_reaction, count_usage, example};
+use judged::{
+    add_violation, client_request, count_compliance, count_reaction, count_usage, example,
+};
+use origin_ids::OriginIds;
 
 /// The most bytes of an unknown crawler's user agent that are kept.
 pub const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
@@ -83,6 +87,8 @@ pub struct Context<'a> {
     pub reaction_days: usize,
     /// The task: judge requests, or collect data.
     pub pass: Pass,
+    /// Sessions of clients, if they are counted.
+    pub sessions: Option<Sessions>,
     /// The key for hashes of clients; `None` if none are collected.
     pub client_key: Option<&'a ClientKey>,
     /// Whether each day has its own counter.
@@ -155,6 +161,8 @@ pub struct Worker<'a> {
     /// The other counters.
     counters: DayCounters,
     collected: Collected,
+    /// The requests of the chunk, if sessions are counted.
+    client_requests: Vec<ClientRequest>,
     /// The site of the last collected line.
     last_asked: Option<Arc<OriginKey>>,
 }
@@ -175,6 +183,7 @@ impl<'a> Worker<'a> {
             day_key: DayKey::AllDays,
             counters: DayCounters::default(),
             collected: context.collected(),
+            client_requests: Vec::new(),
             last_asked: None,
         }
     }
@@ -205,6 +214,9 @@ impl<'a> Worker<'a> {
             let evidence = evidence.as_deref_mut();
             self.audit_line(line, &read, &mut scratch, position, &mut tally, evidence);
             position.line += 1;
+        }
+        if let Some(sessions) = &self.context.sessions {
+            sessions.take(chunk.file, chunk.sequence, std::mem::take(&mut self.client_requests));
         }
         self.scratch = scratch;
         self.add_lines(chunk.file, tally);
@@ -388,6 +400,16 @@ impl<'a> Worker<'a> {
                 tally.paces.entry(robots.id).count(record.time);
             }
         }
+        if context.sessions.is_some() {
+            let request = client_request(
+                (context.judge, context.trusted_proxies),
+                site,
+                &dated,
+                (crawler, identity, path),
+                record,
+            );
+            self.client_requests.push(request);
+        }
         if let Some(compared) = compared {
             let simulated = tally.simulated.get_or_insert_default();
             simulated.count(compared, || example(record, position, dated.snapshot));
@@ -426,37 +448,6 @@ impl<'a> Worker<'a> {
             }
             _ => (target, own),
         }
-    }
-}
-
-/// The ids of sites in a counter, each looked up once.
-#[derive(Debug, Default)]
-struct OriginIds {
-    ids: Vec<Option<OriginId>>,
-    generation: u64,
-}
-
-impl OriginIds {
-    /// The id of `site` in `rows`.
-    #[inline]
-    fn of(&mut self, site: SiteId, sites: &Sites<'_>, rows: &mut Rows) -> OriginId {
-        if self.generation != sites.generation {
-            self.forget();
-            self.generation = sites.generation;
-        }
-        if let Some(Some(id)) = self.ids.get(site.index()) {
-            return *id;
-        }
-        let Site { origin_key, origin_rank, .. } = sites.get(site);
-        let id = rows.origin(origin_key, *origin_rank);
-        self.ids.resize(self.ids.len().max(site.index() + 1), None);
-        self.ids[site.index()] = Some(id);
-        id
-    }
-
-    /// Goes on with another counter.
-    fn forget(&mut self) {
-        self.ids.clear();
     }
 }
 

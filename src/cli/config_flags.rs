@@ -253,6 +253,13 @@ config_flags! {
         #[arg(help_heading = "Reactions to changes", long, value_name = "DAYS", hide_short_help = true)]
         reaction_quiet_days: Option<usize>,
 
+        /// Count sessions of clients, which end after this many minutes without requests; 5 is usual.
+        ///
+        /// sessions.csv has the sessions of each crawler, and compliance.csv the times between requests of
+        /// one client under a Crawl-delay. `nightly` does not count them.
+        #[arg(help_heading = "Sessions", long, value_name = "MINUTES", hide_short_help = true)]
+        session_minutes: Option<usize>,
+
         /// Leave this form of statements about use out of usage.csv: content-usage, content-signal or
         /// product-token; repeatable.
         ///

@@ -168,6 +168,7 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
         },
         draft: None,
         reaction_days: config.reaction_days.unwrap_or(REACTION_DAYS),
+        session_minutes: config.session_minutes,
         limits: TallyLimits::default(),
     }
 }

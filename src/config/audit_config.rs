@@ -96,6 +96,9 @@ settings! {
         pub reaction_requests: usize = REACTION_REQUESTS,
         /// The days without requests after which a crawler has stopped.
         pub reaction_quiet_days: usize = REACTION_QUIET_DAYS,
+        /// After how many minutes without requests a session ends; sessions are counted only then.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub session_minutes: usize,
         /// Forms of statements about use that are not counted.
         #[serde(skip_serializing_if = "is_empty")]
         pub ignore_usage: Vec<String> = Vec::new(),

@@ -248,6 +248,12 @@ impl Judge {
         (directives.crawl_delay.is_some(), directives.restriction)
     }
 
+    /// The Crawl-delay of `robots` for `crawler`, in milliseconds; `None` if it sets no limit.
+    pub fn crawl_delay(&self, robots: &Robots, crawler: CrawlerId) -> Option<u64> {
+        let at = self.delay_and_bound(robots, crawler).crawl_delay?;
+        robots.text.crawl_delays[at].milliseconds.filter(|delay| *delay > 0)
+    }
+
     /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
     /// nowhere.
     pub(super) fn is_spared_by_star(&self, robots: &Robots, crawler: CrawlerId) -> bool {

@@ -18,7 +18,8 @@ use crate::time::Hour;
 use super::columns::column::TableSchema;
 use super::columns::tables::{
     COMPARISON, COMPLIANCE, CRAWL_DELAY, DAILY, HOURLY, POLICY_FILES, REACTIONS, REFETCHES,
-    REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY, UNKNOWN_CRAWLERS, USAGE, VIOLATION, WHAT_IF,
+    REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SESSIONS, SUMMARY, UNKNOWN_CRAWLERS, USAGE, VIOLATION,
+    WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -53,6 +54,7 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (REJECTS, write_rejects),
     (WHAT_IF, write_what_if),
     (COMPARISON, write_comparison),
+    (SESSIONS, write_sessions),
 ];
 
 /// Writes one table of an audit.
@@ -61,10 +63,12 @@ pub type WriteTable =
 
 /// The [`TABLES`] that the report of `audit` has, with their functions.
 pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSchema, WriteTable)> {
+    let has_sessions = !audit.options.get("session_minutes").is_null();
     let (is_simulated, is_compared) = (audit.simulation.is_some(), compared_day(audit).is_some());
     let tables = TABLES.iter().filter(move |(table, _)| match table.file {
         file if file == WHAT_IF.file => is_simulated,
         file if file == COMPARISON.file => is_compared,
+        file if file == SESSIONS.file => has_sessions,
         _ => true,
     });
     tables.map(|(table, write_rows)| -> (_, WriteTable) {
@@ -155,7 +159,7 @@ fn write_crawl_delay(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
         excess.map(|excess| [excess.allowed, excess.requests_over, excess.periods_over])
     };
     csv.rows(of.audit.delays(), |row, (origin, actor, delayed)| {
-        let Delayed { asked, requests, pace } = delayed;
+        let Delayed { asked, requests, pace, .. } = delayed;
         let crawler = of.crawlers.registry.crawler(actor.0);
         let busiest = pace.and_then(|pace| pace.busiest);
         row.text(origin)
@@ -325,5 +329,19 @@ fn write_comparison(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
             row.counts([judged, violations]).fraction(violations, judged);
         }
         row.maybe(two_proportions(before, since), 2, |row, (z, p)| row.decimal(z).decimal(p));
+    })
+}
+
+fn write_sessions(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    csv.rows(&of.audit.sessions, |row, ((id, identity), tally)| {
+        let size = |percent| tally.sizes.percentile(percent).map(i64::unsigned_abs);
+        let (sessions, (paths, is_exact)) = (tally.sizes.total(), tally.distinct_paths());
+        let requests = tally.requests().unwrap_or_default() - tally.without_session;
+        row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity)
+            .counts([sessions, requests])
+            .fraction(requests, sessions)
+            .maybe_counts(size(50).zip(size(95)).map(|(median, p95)| [median, p95]))
+            .counts([tally.without_session, paths])
+            .word(if is_exact { "exact" } else { "estimate" });
     })
 }

@@ -35,6 +35,7 @@
 //! - `measures`: the tables of measures, computed again from the requests.
 //! - `merge`: tallies of parts, merged.
 //! - `reactions`: what crawlers do after a change of robots.txt.
+//! - `random_world`: random robots.txt files and requests.
 //! - `report`: a report written again, without the logs.
 //! - `robots`: robots.txt versions in an archive.
 //! - `usage`: statements about the use of what crawlers fetch.
@@ -85,6 +86,7 @@ mod output;
 mod overwrite;
 mod pictures;
 mod program;
+mod random_world;
 mod reactions;
 mod regression;
 mod report;

@@ -2,249 +2,11 @@
 //! files that change, random requests, and logs that are divided and merged in any order.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
-use crate::program::Sandbox;
+use crate::random_world::{CRAWLERS, DAY, HOSTS, Request, World, utc};
 
-const DAY: i64 = 86_400;
-const DAYS: i64 = 9;
-
-/// Name, product token and user agent.
-const CRAWLERS: [(&str, &str, &str); 4] = [
-    ("GPTBot", "GPTBot", "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"),
-    (
-        "bingbot",
-        "bingbot",
-        "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
-    ),
-    ("CCBot", "CCBot", "CCBot/2.0 (https://commoncrawl.org/faq/)"),
-    ("ClaudeBot", "ClaudeBot", "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)"),
-];
-const HOSTS: [&str; 2] = ["a.example", "b.example"];
-const PATHS: [&str; 8] =
-    ["/", "/a", "/a/b", "/c", "/robots.txt", "/llms.txt?x", "/map.xml", "/wp-sitemap.xml"];
-
-fn random(state: &mut u64, below: usize) -> usize {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-    (*state >> 33) as usize % below
-}
-
-fn one<T: Copy>(state: &mut u64, of: &[T]) -> T {
-    of[random(state, of.len())]
-}
-
-/// The token of one group, its lines, each `(is_allow, path)`, and its Crawl-delay.
-type Group = (&'static str, Vec<(bool, &'static str)>, Option<i64>);
-
-/// A version of robots.txt.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct File {
-    groups: Vec<Group>,
-    sitemap: Option<&'static str>,
-    license: Option<&'static str>,
-}
-
-impl File {
-    fn random(state: &mut u64) -> File {
-        let groups = (0..random(state, 4)).map(|_| {
-            let token = one(state, &["*", "*", "GPTBot", "bingbot", "CCBot"]);
-            let lines = (0..1 + random(state, 3))
-                .map(|_| (random(state, 3) == 0, one(state, &["/", "/a", "/a/b", "/c"])));
-            let lines = lines.collect();
-            (token, lines, (random(state, 3) == 0).then(|| one(state, &[5, 2_000, 40_000])))
-        });
-        let urls = ["https://a.example/map.xml", "http://b.example/c", "/a/b"];
-        File {
-            groups: groups.collect(),
-            sitemap: (random(state, 2) == 0).then(|| one(state, &urls)),
-            // A licence must be a complete URL.
-            license: (random(state, 2) == 0).then(|| one(state, &urls[..2])),
-        }
-    }
-
-    /// The groups that bind a crawler, and whether they name it.
-    fn groups(&self, crawler: usize) -> (Vec<&Group>, bool) {
-        let of = |token: &str| self.groups.iter().filter(|group| group.0 == token).collect();
-        let own: Vec<&Group> = of(CRAWLERS[crawler].1);
-        if own.is_empty() { (of("*"), false) } else { (own, true) }
-    }
-
-    /// The lines that bind a crawler.
-    fn lines(&self, crawler: usize) -> Vec<(bool, &'static str)> {
-        self.groups(crawler).0.iter().flat_map(|group| group.1.clone()).collect()
-    }
-
-    fn allows(&self, crawler: usize, path: &str) -> bool {
-        let lines = self.lines(crawler);
-        let longest = |of: bool| {
-            let lines = lines.iter().filter(|line| line.0 == of && path.starts_with(line.1));
-            lines.map(|line| line.1.len()).max()
-        };
-        longest(true) >= longest(false)
-    }
-
-    /// The kind of directive that binds a crawler.
-    fn restriction(&self, crawler: usize) -> Option<&'static str> {
-        let lines = self.lines(crawler);
-        let has = |line: (bool, &str)| lines.contains(&line);
-        if has((false, "/")) && !has((true, "/")) {
-            let has_allow = lines.iter().any(|line| line.0);
-            return Some(if has_allow { "allow-list" } else { "disallow-all" });
-        }
-        lines.iter().any(|line| !line.0 && line.1 != "/").then_some("disallow")
-    }
-
-    fn delay(&self, crawler: usize) -> Option<i64> {
-        self.groups(crawler).0.iter().filter_map(|group| group.2).min()
-    }
-
-    fn text(&self) -> String {
-        let mut text = String::new();
-        for (token, lines, delay) in &self.groups {
-            writeln!(text, "User-agent: {token}").unwrap();
-            for (is_allow, path) in lines {
-                writeln!(text, "{}: {path}", if *is_allow { "Allow" } else { "Disallow" }).unwrap();
-            }
-            delay.iter().for_each(|delay| writeln!(text, "Crawl-delay: {delay}").unwrap());
-        }
-        self.sitemap.iter().for_each(|url| writeln!(text, "Sitemap: {url}").unwrap());
-        self.license.iter().for_each(|url| writeln!(text, "License: {url}").unwrap());
-        text
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Request {
-    /// Seconds since 2026-03-01.
-    time: i64,
-    crawler: usize,
-    host: usize,
-    path: &'static str,
-    status: u16,
-    bytes: u64,
-    client: usize,
-}
-
-impl Request {
-    fn random(state: &mut u64) -> Request {
-        Request {
-            time: random(state, (DAYS * DAY) as usize) as i64,
-            crawler: random(state, CRAWLERS.len()),
-            host: random(state, HOSTS.len()),
-            path: one(state, &PATHS),
-            status: one(state, &[200, 200, 304, 404]),
-            bytes: random(state, 9) as u64,
-            client: random(state, 3),
-        }
-    }
-
-    fn line(&self) -> String {
-        let Request { time, path, status, bytes, client, .. } = self;
-        let (day, hour) = (1 + time / DAY, time / 3600 % 24);
-        format!(
-            "{}:443 192.0.2.{client} - - [{day:02}/Mar/2026:{hour:02}:{:02}:{:02} +0000] \"GET {path} \
-             HTTP/1.1\" {status} {bytes} \"-\" \"{}\"\n",
-            HOSTS[self.host],
-            time / 60 % 60,
-            time % 60,
-            CRAWLERS[self.crawler].2
-        )
-    }
-}
-
-/// Versions by host, each with its time, and the requests.
-#[derive(Debug)]
-struct World {
-    files: [Vec<(i64, File)>; 2],
-    requests: Vec<Request>,
-}
-
-impl World {
-    fn random(state: &mut u64, requests: usize) -> World {
-        let mut files: [Vec<(i64, File)>; 2] = Default::default();
-        for files in &mut files {
-            let mut time = 0;
-            for _ in 0..1 + random(state, 4) {
-                let file = File::random(state);
-                if files.last().is_none_or(|(_, last)| *last != file) {
-                    files.push((time, file));
-                }
-                time += 3600 + random(state, 3 * DAY as usize) as i64;
-            }
-        }
-        World { files, requests: (0..requests).map(|_| Request::random(state)).collect() }
-    }
-
-    /// The version in force.
-    fn now(&self, request: &Request) -> usize {
-        let is_past = |(since, _): &(i64, File)| *since <= request.time;
-        self.files[request.host].iter().rposition(is_past).unwrap_or(0)
-    }
-
-    fn file(&self, request: &Request) -> &File {
-        &self.files[request.host][self.now(request)].1
-    }
-
-    /// Whether a request is a violation; `None` if it is uncertain, or for robots.txt.
-    fn is_violation(&self, request: &Request) -> Option<bool> {
-        let (now, files) = (self.now(request), &self.files[request.host]);
-        if request.path == "/robots.txt" {
-            return None;
-        }
-        if files[now].1.allows(request.crawler, request.path) {
-            return Some(false);
-        }
-        let is_held = |at: &usize| request.time - files[at + 1].0 <= DAY;
-        let is_grace =
-            (0..now).filter(is_held).any(|at| files[at].1.allows(request.crawler, request.path));
-        (!is_grace).then_some(true)
-    }
-
-    /// A directory with the archive.
-    fn sandbox(&self) -> Sandbox {
-        let sandbox = Sandbox::new();
-        let mut manifest = "origin,fetched_at,status,path,max_age\n".to_owned();
-        for (host, files) in HOSTS.iter().zip(&self.files) {
-            for (at, (time, file)) in files.iter().enumerate() {
-                sandbox.write(&format!("{host}{at}"), file.text());
-                let fetched_at = utc(*time);
-                writeln!(manifest, "https://{host},{fetched_at},200,{host}{at},").unwrap();
-            }
-        }
-        sandbox.write("manifest.csv", manifest);
-        sandbox.run("robots import -q -a db manifest.csv").exits(0);
-        sandbox
-    }
-
-    /// Audits all, and audits and merges parts; the function gives each report.
-    fn check(&self, state: &mut u64, options: &str, check: impl Fn(&Sandbox, &str)) {
-        let sandbox = self.sandbox();
-        let mut logs = vec![String::new(); 3];
-        for request in &self.requests {
-            logs[random(state, 3)] += &request.line();
-        }
-        sandbox.write("all.log", logs.concat());
-        sandbox.run(&format!("audit -q --robots db {options} -o all all.log")).exits(0);
-        check(&sandbox, "all");
-        let mut tallies = Vec::new();
-        for (log, at) in logs.iter().zip(0..).filter(|(log, _)| !log.is_empty()) {
-            let file = format!("{at}.log");
-            sandbox.write(&file, log);
-            let audit = format!("audit -q --robots db {options} --partial {at}.tally {file}");
-            sandbox.run(&audit).exits(0);
-            tallies.insert(random(state, tallies.len() + 1), format!("{at}.tally"));
-        }
-        sandbox.run(&format!("merge {} -o merged.tally", tallies.join(" "))).exits(0);
-        sandbox.run("report merged.tally -o merged").exits(0);
-        check(&sandbox, "merged");
-    }
-}
-
-/// The time as a report writes it.
-fn utc(time: i64) -> String {
-    let (day, hour) = (1 + time / DAY, time / 3600 % 24);
-    format!("2026-03-{day:02}T{hour:02}:{:02}:{:02}Z", time / 60 % 60, time % 60)
-}
+/// Fetches, gaps, other requests, and those on an old copy.
+type FetchSums = (u64, Vec<i64>, u64, u64);
 
 #[test]
 fn files_beside_robots_txt_are_counted_by_crawler() {
@@ -391,9 +153,7 @@ fn fetches_of_robots_txt_and_old_copies_are_counted() {
     let mut state = 7;
     for _ in 0..4 {
         let world = World::random(&mut state, 400);
-        /// Fetches, gaps, other requests, and those on an old copy.
-        type Row = (u64, Vec<i64>, u64, u64);
-        let mut rows: BTreeMap<(String, usize), Row> = BTreeMap::new();
+        let mut rows: BTreeMap<(String, usize), FetchSums> = BTreeMap::new();
         for (host, crawler) in (0..8).map(|at| (at / 4, at % 4)) {
             let own = world.requests.iter().filter(|of| (of.host, of.crawler) == (host, crawler));
             let (fetches, other): (Vec<&Request>, Vec<&Request>) =
@@ -488,5 +248,87 @@ fn shares_before_and_since_a_day_are_compared() {
             sandbox.run("report compared").exits(0);
             assert!(!sandbox.path("compared/comparison.csv").exists());
         });
+    }
+}
+
+#[test]
+fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
+    const SILENCE: i64 = 300 * 60;
+    let mut state = 11;
+    for _ in 0..4 {
+        let mut world = World::random(&mut state, 400);
+        world.requests[..250].sort_by_key(|request| request.time);
+        let inputs = world.requests.split_at(250);
+        let mut sizes: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
+        let mut paths: BTreeMap<usize, BTreeSet<_>> = BTreeMap::new();
+        let mut gaps: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for input in [inputs.0, inputs.1] {
+            for (crawler, client) in (0..12).map(|at| (at / 3, at % 3)) {
+                let own = input.iter().filter(|of| (of.crawler, of.client) == (crawler, client));
+                let own: Vec<&Request> = own.collect();
+                let is_one = |pair: &&Request, next: &&Request| next.time - pair.time <= SILENCE;
+                let sessions = own.chunk_by(is_one).map(|session| session.len() as i64);
+                sizes.entry(crawler).or_default().extend(sessions);
+                let of_path = own.iter().map(|of| (of.host, of.path));
+                paths.entry(crawler).or_default().extend(of_path);
+                let mut versions: BTreeMap<_, Vec<(i64, i64)>> = BTreeMap::new();
+                for request in own.iter().filter(|of| of.path != "/robots.txt") {
+                    let file = world.file(request);
+                    if let Some(delay) = file.delay(crawler) {
+                        let key = (request.host, file.text(), file.groups(crawler).1);
+                        versions.entry(key).or_default().push((request.time, delay));
+                    }
+                }
+                for ((_, _, is_specific), times) in versions {
+                    let (name, group) = (CRAWLERS[crawler].0, ["*", "specific"]);
+                    let key = format!("{name} | {}", group[usize::from(is_specific)]);
+                    for pair in times.windows(2) {
+                        let sum = gaps.entry(key.clone()).or_default();
+                        sum.0 += 1;
+                        sum.1 += u64::from((pair[1].0 - pair[0].0).max(0) >= pair[1].1);
+                    }
+                }
+            }
+        }
+        let mut expected: Vec<String> = sizes
+            .into_iter()
+            .map(|(crawler, mut sizes)| {
+                sizes.sort_unstable();
+                let (name, count) = (CRAWLERS[crawler].0, sizes.len());
+                let requests: i64 = sizes.iter().sum();
+                let (half, most) = (percentile(&sizes, 50), percentile(&sizes, 95));
+                let paths = paths[&crawler].len();
+                format!("{name} | {count} | {requests} | {half} | {most} | 0 | {paths} | exact")
+            })
+            .collect();
+        expected.sort();
+        let gaps: Vec<String> = gaps
+            .into_iter()
+            .map(|(key, (gaps, kept))| {
+                format!("crawler | crawl-delay-gaps | {key} | {gaps} | {kept}")
+            })
+            .collect();
+        let sandbox = world.sandbox();
+        let audit = "audit -q --robots db --session-minutes 300";
+        for (log, input) in [("one", inputs.0), ("two", inputs.1)] {
+            sandbox
+                .write(&format!("{log}.log"), input.iter().map(Request::line).collect::<String>());
+            sandbox.run(&format!("{audit} --partial {log}.tally {log}.log")).exits(0);
+        }
+        sandbox.run(&format!("{audit} -o all one.log two.log")).exits(0);
+        sandbox.run("report two.tally one.tally -o merged").exits(0);
+        for report in ["all", "merged"] {
+            let columns = "crawler sessions requests requests_median requests_p95 \
+                           requests_without_session distinct_paths paths_kind";
+            let mut found = sandbox.table(&format!("{report}/sessions.csv")).cells(columns);
+            found.sort();
+            assert_eq!(found, expected, "{report}");
+            let columns = "scope directive name group requests kept";
+            let mut found = sandbox.table(&format!("{report}/compliance.csv")).cells(columns);
+            found.retain(|row| row.starts_with("crawler | crawl-delay-gaps"));
+            found.sort();
+            assert_eq!(found, gaps, "{report}");
+            assert!(found.len() > 2);
+        }
     }
 }

@@ -10,6 +10,7 @@ use crate::numbers::counted;
 
 use super::super::identity_warnings::{identity_note, identity_warnings};
 use super::super::quotes::{Quotes, UsedRobots};
+use super::super::sessions::PATHS_MAX;
 use super::super::tally::{Tally, crawler_tally::Times, header::Header, rows::TIME_BUCKETS_MAX};
 use super::super::what_if_rows::WhatIf;
 use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
@@ -61,6 +62,7 @@ impl ReportModel {
             unknown_crawlers,
             other_unknown_crawlers: counts.other_unknown_crawlers,
             robots_failures: failures.len(),
+            sessions: counts.sessions,
             log_evidence: header.outages.map(|outages| OutageEvidence { outages, requests }),
             warnings: Vec::new(),
             notes: Vec::new(),
@@ -156,8 +158,15 @@ impl ReportModel {
         let lines: u64 = self.inputs.iter().map(|input| input.tally.crawler).sum();
         let (total, hours) = (self.total(), self.hours.total());
         let requests = total.requests;
+        let sessions = self.sessions.iter().try_fold(0u64, |sum, (_, sessions)| {
+            sum.checked_add(sessions.requests()?).filter(|_| sessions.paths.len() <= PATHS_MAX)
+        });
         let of_hours = (hours.requests, hours.allowed, hours.violations);
-        if lines == requests && of_hours == (requests, total.allowed, total.violations) {
+        let has_sessions = self.sessions.is_empty() || sessions == Some(requests);
+        if has_sessions
+            && lines == requests
+            && of_hours == (requests, total.allowed, total.violations)
+        {
             Ok(())
         } else {
             Err(Error::inconsistent(format!(

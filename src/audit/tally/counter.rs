@@ -10,8 +10,10 @@ use crate::input::source::FileId;
 use crate::merge::{Merge, merge_fields};
 
 use super::super::hours::{HOURS_MAX, Hours};
+use super::super::sessions::{DelayedAt, SessionCounts, SessionTally};
 use super::super::{input_tally::InputTally, origin_key::OriginRank};
 use super::counts::{Counts, OriginRows, Renumbering, TimesEnd};
+use super::crawler_tally::Actor;
 use super::rows::{FinishedRows, RowLimits, Rows};
 use super::user_agents::UserAgents;
 
@@ -50,6 +52,8 @@ pub struct Counter {
     pub hours: Hours,
     /// Requests of unknown user agents that look automated.
     pub unknown_crawlers: UserAgents,
+    /// Sessions of clients, if they are counted.
+    pub sessions: BTreeMap<Actor, SessionTally>,
 }
 
 impl Counter {
@@ -60,6 +64,16 @@ impl Counter {
             rows: Rows::new(limits.rows, ranks),
             hours: Hours::new(limits.hours_max),
             unknown_crawlers: UserAgents::new(limits.unknown_crawlers_max),
+            sessions: BTreeMap::new(),
+        }
+    }
+
+    /// Adds sessions, and gaps between requests.
+    pub fn add_sessions(&mut self, counts: SessionCounts) {
+        self.sessions.absorb(counts.sessions);
+        for (DelayedAt { origin_key, actor, robots }, (rank, gaps)) in counts.gaps {
+            let origin = self.rows.origin(&origin_key, rank);
+            self.rows.row(origin, actor).paces.entry(robots).gaps.absorb(gaps);
         }
     }
 
@@ -87,6 +101,9 @@ impl Counter {
         }
         self.rows.bound_times(buckets.div_ceil(2));
         self.hours.absorb(counts.hours.renumbered(|actor| numbers.actor(actor))?);
+        for (actor, sessions) in counts.sessions {
+            self.sessions.entry(numbers.actor(actor)?).or_default().absorb(sessions);
+        }
         for (user_agent, tally) in counts.unknown_crawlers {
             self.unknown_crawlers.entry(&user_agent).absorb(tally);
         }
@@ -115,6 +132,10 @@ impl Counter {
             .map(|end| Ok(TimesEnd { crawler: numbers.crawler(end.crawler)?, ..end }))
             .transpose()?;
         let hours = self.hours.renumbered(|actor| numbers.actor(actor))?;
+        let sessions = self.sessions.into_iter();
+        let sessions = sessions.map(|(actor, sessions)| Ok((numbers.actor(actor)?, sessions)));
+        let mut sessions = sessions.collect::<Result<Vec<_>>>()?;
+        sessions.sort_unstable_by_key(|(actor, _)| *actor);
         let (unknown, other_unknown_crawlers) = self.unknown_crawlers.into_parts();
         let unknown = unknown.into_iter();
         let unknown = unknown.map(|(user_agent, tally)| (ByteBuf::from(user_agent), tally));
@@ -126,8 +147,9 @@ impl Counter {
             hours,
             unknown_crawlers,
             other_unknown_crawlers,
+            sessions,
         })
     }
 }
 
-merge_fields!(Counter { files, rows, hours, unknown_crawlers });
+merge_fields!(Counter { files, rows, hours, unknown_crawlers, sessions });

@@ -9,6 +9,7 @@ use crate::input::source::FileId;
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotInForce};
 use crate::judge::{robots::RobotsId, usage::StatedPreference, verdict::RuleRef};
 
+use super::super::sessions::SessionTally;
 use super::super::{hours::Hours, input_tally::InputTally, origin_key::OriginKey, sums::Span};
 use super::crawler_tally::{Actor, CrawlerTally};
 use super::{rulings::Rulings, user_agents::UserAgentTally};
@@ -29,6 +30,9 @@ pub struct Counts {
     pub unknown_crawlers: Vec<(ByteBuf, UserAgentTally)>,
     /// The sum of those that did not fit in `unknown_crawlers`.
     pub other_unknown_crawlers: Option<UserAgentTally>,
+    /// Sessions by crawler and identity, if they are counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<(Actor, SessionTally)>,
 }
 
 /// The rows of one origin.

@@ -1,16 +1,26 @@
 //! Counts a request that broke a rule.
 
 use crate::judge::restriction::Restriction;
+use std::sync::Arc;
+
+use ipnet::IpNet;
+
+use crate::bounded::StableHash;
+use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+use crate::judge::Judge;
 use crate::judge::rule_changes::RuleChange;
 use crate::judge::usage::StatedPreference;
-use crate::judge::verdict::{RuleRef, Verdict};
+use crate::judge::verdict::{DatedVerdict, RuleRef, Verdict};
 use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::time::UtcTime;
 use crate::url::path::PathQuery;
 
+use super::super::client_address::client;
 use super::super::reactions::{ReactionLimits, TimedRequest};
 use super::super::robots_fetches::is_successful_fetch;
+use super::super::sessions::{ClientRequest, DelayedAt};
+use super::super::sites::Site;
 use super::super::sums::{Compliance, Span, Statuses};
 use super::super::tally::crawler_tally::{CrawlerTally, Times, ViolationTally};
 use super::super::tally::example::{EXAMPLE_BYTES_MAX, Example, Position};
@@ -99,6 +109,32 @@ pub(super) fn count_usage(
 ) {
     for stated in stated {
         tally.usage.entry(stated).count(record.time, record.status, record.bytes);
+    }
+}
+
+/// The request for sessions of its client.
+pub(super) fn client_request(
+    (judge, trusted_proxies): (&Judge, &[IpNet]),
+    site: &Site,
+    dated: &DatedVerdict<'_>,
+    (crawler, identity, path): (CrawlerId, Identity, Option<PathQuery<'_>>),
+    record: &Record<'_>,
+) -> ClientRequest {
+    let actor = (crawler, identity);
+    let hash = |path: PathQuery<'_>| {
+        [site.origin_key.to_string().as_bytes(), path.as_bytes()].concat().stable_hash()
+    };
+    let delay = dated.robots.and_then(|robots| {
+        let delay = judge.crawl_delay(robots, crawler)?;
+        let at = DelayedAt { origin_key: Arc::clone(&site.origin_key), actor, robots: robots.id };
+        Some((at, site.origin_rank, delay))
+    });
+    ClientRequest {
+        actor,
+        client: client(record, trusted_proxies).stable_hash(),
+        path: path.map(hash),
+        time: record.time,
+        delayed: delay,
     }
 }
 

@@ -88,9 +88,9 @@ tables! {
     COMPLIANCE = "compliance.csv", "each crawler, operator, purpose and origin, directive, and kind of group: see [compliance](#compliance)": [
         column("scope", "crawler, operator, purpose, origin", "what the row sums up; spoofed requests and tools are left out"),
         column("name", "text", "name of that crawler, operator, purpose or origin"),
-        column("directive", "disallow, allow-list, disallow-all, crawl-delay-pace", "what binds the requests"),
+        column("directive", "disallow, allow-list, disallow-all, crawl-delay-pace, crawl-delay-gaps", "what binds the requests"),
         column("group", "specific, *", "whether a group of robots.txt names the crawler"),
-        count("requests", "requests that the directive bound"),
+        count("requests", "requests that the directive bound; for `crawl-delay-gaps` times between requests"),
         count("kept", "those that kept it; for `crawl-delay-pace` an upper bound"),
         column("share", "fraction, 6 decimals", "kept / requests"),
         column("share_low", "fraction, 6 decimals", "lower end of the Wilson score interval of 95 %"),
@@ -207,6 +207,19 @@ tables! {
         column("share_since", "fraction, 6 decimals", "violations_since / requests_since"),
         column("z", "number, 6 decimals", "statistic of the two-proportion z-test, positive if the later share is greater; empty if an expected count (allowed or violations, before or since, at the share of both parts together) is less than 5"),
         column("p_value", "probability, 6 decimals", "two-sided p value of that test; empty as `z` is"),
+    ];
+
+    /// Sessions of clients.
+    SESSIONS = "sessions.csv", "each crawler and identity, for all origins together; only with `--session-minutes`: see [sessions](#sessions)": [
+        CRAWLER,
+        count("sessions", "runs of requests of one client, each within the given minutes of the one before, in the order of an input"),
+        count("requests", "requests in these sessions"),
+        column("requests_per_session", "number, 6 decimals", "requests / sessions"),
+        count("requests_median", "median of the requests in a session"),
+        count("requests_p95", "their 95th percentile, by the nearest rank"),
+        count("requests_without_session", "requests of clients past the limit of 100,000"),
+        count("distinct_paths", "distinct origins with path and query"),
+        column("paths_kind", "exact, estimate", "whether `distinct_paths` is exact; from 1,024 on it is estimated from the smallest 1,024 hashes, with a standard error of 3 %"),
     ];
 
     /// All violating requests.

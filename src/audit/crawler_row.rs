@@ -103,7 +103,7 @@ impl ActorRow {
         })
     }
 
-    /// Whether each violation broke one restriction, and no other request did.
+    /// Whether no violation broke two restrictions, and no other request did.
     fn restrictions_hold(&self, total: &Sums) -> bool {
         let mut all = self.tally.restrictions.values();
         let broken = all.try_fold((0u64, 0u64), |(requests, broken), of| {
@@ -111,7 +111,7 @@ impl ActorRow {
             Some((requests.checked_add(of.requests)?, broken))
         });
         broken.is_some_and(|(requests, broken)| {
-            broken == total.violations && requests <= total.allowed + total.violations
+            broken <= total.violations && requests <= total.allowed + total.violations
         })
     }
 

@@ -36,7 +36,7 @@ pub struct FetchTally {
     pub read_304: TimeBuckets,
     /// Other requests by minute, without a successful fetch in the 24 hours before that is known so
     /// far: at most 1,440 minutes per day. Without times, only those before the first fetch.
-    #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
+    #[serde(alias = "waiting", skip_serializing_if = "TimeBuckets::is_empty")]
     pub stale: TimeBuckets,
 }
 

@@ -57,9 +57,14 @@ impl PriorFetchCounts {
             + self.prior_fetch_unknown
     }
 
+    /// Violations after a fetch by the crawler or another one of its operator.
+    pub fn after_fetch(&self) -> u64 {
+        self.prior_fetch_own + self.prior_fetch_operator
+    }
+
     /// Whether the parts agree.
     pub fn holds(&self) -> bool {
-        let read = self.prior_fetch_own + self.prior_fetch_operator;
+        let read = self.after_fetch();
         self.last_fetch_200 + self.last_fetch_304 == read
             && self.ages.total() == read
             && self.prior_fetch_failed <= self.prior_fetch_none

@@ -93,7 +93,7 @@ pub fn summary_row(of: &ActorRow, crawlers: &CrawlerCells<'_>, row: &mut Row) {
         .sums(&sums)
         .span(of.tally.span)
         .not_bound_reason(crawlers.registry.crawler(of.actor.0))
-        .counts([sums.allowed_ignoring_star]);
+        .counts([sums.allowed_ignoring_star, of.prior_fetches.after_fetch()]);
 }
 
 fn write_violations(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {

@@ -75,6 +75,18 @@ fn counts_who_had_fetched_robots_txt_before_each_violation() {
             "bingbot | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 1 | 0",
         ]
     );
+    // Own fetches, and those of another crawler of the operator.
+    assert_eq!(
+        sandbox.table("report/summary.csv").cells("crawler violations violations_after_fetch"),
+        ["GPTBot | 6 | 4", "OAI-SearchBot | 0 | 0", "bingbot | 1 | 0"]
+    );
+    let deny = "deny report --for caddy --where";
+    let denied = sandbox.command(deny).arg("violations_after_fetch > 3").output().unwrap();
+    let refused = String::from_utf8(denied.stderr).unwrap();
+    assert!(
+        refused.contains("refused: GPTBot") && !refused.contains("refused: bingbot"),
+        "{refused}"
+    );
 }
 
 #[test]

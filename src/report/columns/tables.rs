@@ -14,6 +14,7 @@ tables! {
     /// A row for each origin, crawler and identity.
     SUMMARY = "summary.csv", "each origin, crawler and identity": [
         ORIGIN, WHO, SUMS, SEEN, NOT_BOUND_REASON, ALLOWED_IGNORING_STAR,
+        count("violations_after_fetch", "violations after a successful fetch of robots.txt by the crawler or another one of its operator"),
     ];
 
     /// A row for each broken rule and crawler.

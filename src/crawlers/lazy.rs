@@ -17,22 +17,22 @@ pub struct LazyRow {
 #[derive(Debug)]
 pub struct LazyCrawler {
     name: &'static str,
-    header_and_line: (&'static str, &'static str),
+    line: &'static str,
     facts: OnceLock<Box<Crawler>>,
 }
 
 impl From<Crawler> for LazyCrawler {
     fn from(crawler: Crawler) -> LazyCrawler {
         let facts = OnceLock::from(Box::new(crawler));
-        LazyCrawler { name: "", header_and_line: ("", ""), facts }
+        LazyCrawler { name: "", line: "", facts }
     }
 }
 
 impl LazyCrawler {
-    /// The crawler of a `line` of CSV whose first cell is its name, without quotes.
-    pub(super) fn of_line(header: &'static str, line: &'static str) -> LazyCrawler {
+    /// The crawler of a `line` of CSV with all columns, whose first cell is its name, without quotes.
+    pub(super) fn of_line(line: &'static str) -> LazyCrawler {
         let name = line.split(',').next().unwrap_or_default();
-        LazyCrawler { name, header_and_line: (header, line), facts: OnceLock::new() }
+        LazyCrawler { name, line, facts: OnceLock::new() }
     }
 
     /// Its name.
@@ -49,8 +49,7 @@ impl LazyCrawler {
     /// All facts.
     pub fn get(&self) -> &Crawler {
         self.facts.get_or_init(|| {
-            let (header, line) = self.header_and_line;
-            let crawler = table::read_line(header, line);
+            let crawler = table::read_line(self.line);
             Box::new(crawler.expect("tests read each line of the built-in list"))
         })
     }

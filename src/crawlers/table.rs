@@ -22,7 +22,7 @@
 
 use crate::crawlers::{crawler::*, pattern::Pattern};
 use crate::error::{Error, Result};
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, path::Path, sync::LazyLock};
 
 /// The columns, in the order in which the built-in file has them.
 pub const COLUMNS: &str = "name, operator, purpose, user_agent_regex, user_agent_exclude, \
@@ -87,13 +87,15 @@ pub fn read_all(path: &Path, text: &[u8]) -> (Vec<(u64, RegistryRow)>, Vec<Error
     (rows, errors)
 }
 
-/// The crawler of one `line` without line breaks in its cells. A reader of CSV takes far longer to
-/// make than to read a line.
-pub fn read_line(header: &str, line: &str) -> Result<Crawler> {
-    let path = Path::new("builtin.csv");
-    let columns = Columns::new(path, &header.split(',').collect::<Vec<_>>().into())?;
-    let record = &cells(line).into();
-    crawler(&Cells { path, line: 0, columns: &columns, record })
+/// The crawler of one `line` with all columns and without line breaks in its cells. A reader of CSV
+/// takes far longer to make than to read a line.
+pub fn read_line(line: &str) -> Result<Crawler> {
+    static ALL: LazyLock<Columns> = LazyLock::new(|| {
+        let names = COLUMNS.split(", ").map(str::to_owned);
+        Columns(names.zip(0..).collect())
+    });
+    let (path, record) = (Path::new("builtin.csv"), &cells(line).into());
+    crawler(&Cells { path, line: 0, columns: &ALL, record })
 }
 
 fn cells(line: &str) -> Vec<String> {

@@ -89,7 +89,9 @@ impl Chunks {
     pub fn next_chunk(&mut self, mut buffer: Vec<u8>) -> Option<Chunk> {
         let carried = std::mem::take(&mut self.carry);
         let mut filled = carried.len();
-        let mut wanted = self.chunk_bytes.max(filled + 1);
+        // A short file needs no large buffer, which would be filled with zeros first.
+        let rest = self.ahead.end.map_or(usize::MAX, |_| filled + self.ahead.unread().len() + 1);
+        let mut wanted = self.chunk_bytes.min(rest).max(filled + 1);
         buffer.resize(wanted, 0);
         buffer[..filled].copy_from_slice(&carried);
         self.carry = carried;

@@ -123,6 +123,7 @@ impl ActorRow {
         let delayed: u64 = self.delayed.iter().map(|delayed| delayed.requests).sum();
         let is_complete = |broken: &Broken| broken.prior_fetches.total() == broken.tally.requests;
         let holds = total.hold()
+            && self.tally.answers().is_some_and(|answers| answers <= total.requests)
             && broken == total.violations
             && fetches == total.robots_txt_requests
             && delayed <= total.requests - total.robots_txt_requests - total.no_path

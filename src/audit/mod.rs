@@ -42,6 +42,7 @@ pub mod robots_fetches;
 pub mod sessions;
 pub mod sites;
 pub mod snapshots;
+pub mod status_code;
 pub mod sums;
 pub mod tally;
 pub mod time_buckets;

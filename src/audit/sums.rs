@@ -117,6 +117,21 @@ counts! {
 }
 
 counts! {
+    /// Requests, and the bytes of their answers.
+    pub struct Answered {
+        requests,
+        bytes,
+    }
+}
+
+impl Answered {
+    /// Counts one request that was answered with `bytes` bytes.
+    pub fn count(&mut self, bytes: u64) {
+        self.absorb(Answered { requests: 1, bytes });
+    }
+}
+
+counts! {
     /// Answers by the class of their status.
     pub struct Statuses {
         status_2xx,

@@ -48,6 +48,7 @@ use super::prepass::{Collected, Wanted};
 use super::reactions::ReactionLimits;
 use super::sessions::{ClientRequest, Sessions};
 use super::sites::{Site, SiteId, Sites};
+use super::status_code::StatusCode;
 use super::sums::Span;
 use super::tally::counter::{Counter, TallyLimits};
 use super::tally::example::Position;
@@ -367,6 +368,7 @@ impl<'a> Worker<'a> {
         let tally = self.counter.rows.row(origin, (crawler, identity));
         tally.days.entry(hour.day).count(verdict, record.bytes);
         tally.span.absorb(Some(Span::at(record.time)));
+        tally.statuses.entry(StatusCode::of(record.status)).count(record.bytes);
         match verdict {
             Verdict::RobotsTxt => {
                 tally.robots_fetches.count_fetch(record.time, record.method, record.status)

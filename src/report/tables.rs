@@ -18,8 +18,8 @@ use crate::time::Hour;
 use super::columns::column::TableSchema;
 use super::columns::tables::{
     COMPARISON, COMPLIANCE, CRAWL_DELAY, DAILY, HOURLY, POLICY_FILES, REACTIONS, REFETCHES,
-    REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SESSIONS, SUMMARY, UNKNOWN_CRAWLERS, USAGE, VIOLATION,
-    WHAT_IF,
+    REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SESSIONS, STATUS, SUMMARY, UNKNOWN_CRAWLERS, USAGE,
+    VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -39,6 +39,7 @@ type WriteRows = fn(&Audited<'_>, &mut Csv<'_>) -> io::Result<()>;
 /// The tables of a report directory, with the function that writes the rows of each.
 pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (SUMMARY, write_summary),
+    (STATUS, write_statuses),
     (VIOLATION, write_violations),
     (ROBOTS_RULES, write_robots_rules),
     (ROBOTS_FETCHES, write_robots_fetches),
@@ -94,6 +95,21 @@ pub fn summary_row(of: &ActorRow, crawlers: &CrawlerCells<'_>, row: &mut Row) {
         .span(of.tally.span)
         .not_bound_reason(crawlers.registry.crawler(of.actor.0))
         .counts([sums.allowed_ignoring_star, of.prior_fetches.after_fetch()]);
+}
+
+fn write_statuses(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    of.audit.actors().try_for_each(|(origin, (id, identity), tally)| {
+        let all = tally.answers().unwrap_or_default();
+        csv.rows(&tally.statuses, |row, (code, answered)| {
+            row.text(origin)
+                .crawler_and_identity(of.crawlers.registry.crawler(id), identity)
+                .maybe_counts(code.number().map(|number| [number]))
+                .word(code.group().as_str())
+                .counts([answered.requests])
+                .fraction(answered.requests, all)
+                .counts([answered.bytes]);
+        })
+    })
 }
 
 fn write_violations(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {

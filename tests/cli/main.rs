@@ -44,6 +44,7 @@
 //! - `documents`: the commands of README.md and `docs/`, run in a `document_sandbox`.
 //! - `regression`: one test per bug.
 //! - `stdout`: `-` as an output file.
+//! - `taken`: what crawlers requested and got, computed again from the requests.
 //! - `terminal`: notes, colors, and lines that fit the terminal.
 //! - `threshold`: conditions that make a run fail.
 
@@ -93,6 +94,7 @@ mod report;
 mod robots;
 mod sample;
 mod stdout;
+mod taken;
 mod terminal;
 mod threshold;
 mod usage;

@@ -10,7 +10,8 @@ use crate::merge::{Merge, merge_fields, sum};
 use crate::time::Day;
 
 use super::super::answer_tally::AnswerTally;
-use super::super::sums::{Compliance, Span, Statuses, Sums, is_default};
+use super::super::status_code::StatusCode;
+use super::super::sums::{Answered, Compliance, Span, Statuses, Sums, is_default};
 use super::super::what_if::WhatIfTally;
 use super::super::{delay_kept::DelayTally, reactions::ReactionTally};
 use super::super::{robots_fetches::FetchTally, time_buckets::TimeBuckets};
@@ -24,6 +25,9 @@ pub struct CrawlerTally {
     pub days: ShortMap<Day, Sums>,
     /// Counts of all requests.
     pub span: Option<Span>,
+    /// All requests by the status of their answer; none in tallies that did not count them.
+    #[serde(skip_serializing_if = "ShortMap::is_empty")]
+    pub statuses: ShortMap<StatusCode, Answered>,
     /// Violations by deciding rule.
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
     pub violations: ShortMap<RuleRef, ViolationTally>,
@@ -104,6 +108,11 @@ impl CrawlerTally {
         broken.chain(changes.map(|change| &mut change.example))
     }
 
+    /// Requests of all statuses; `None` if their sum cannot be.
+    pub fn answers(&self) -> Option<u64> {
+        self.statuses.values().try_fold(0u64, |sum, of| sum.checked_add(of.requests))
+    }
+
     /// The sums of all days.
     pub fn total(&self) -> Sums {
         sum(self.days.values().copied())
@@ -120,6 +129,7 @@ impl Merge for CrawlerTally {
         }
         self.days.absorb(other.days);
         self.span.absorb(other.span);
+        self.statuses.absorb(other.statuses);
         self.violations.absorb(other.violations);
         self.robots_fetches.absorb(other.robots_fetches);
         self.paces.absorb(other.paces);

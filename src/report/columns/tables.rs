@@ -28,6 +28,16 @@ tables! {
         column("snapshot_age_seconds", "seconds", "age of the snapshot at the time of the request; negative if the snapshot is later and no earlier one is known"),
     ];
 
+    /// Requests by status.
+    STATUS = "statuses.csv", "each origin, crawler, identity and HTTP status": [
+        ORIGIN, CRAWLER,
+        column("status", "100 to 599", "status of the answers; empty for any other, and for requests without an answer"),
+        column("status_group", "ok, not-modified, redirected, refused, not-found, other-client-error, server-error, other", "`ok`: 200 to 299; `not-modified`: 304; `redirected`: other 3xx; `refused`: 401, 402, 403, 429, 451; `not-found`: 404, 410; `other-client-error`: other 4xx; `server-error`: 5xx; `other`: the rest"),
+        REQUESTS,
+        column("share", "fraction, 6 decimals", "requests / all requests of this crawler and identity at this origin"),
+        BYTES,
+    ];
+
     /// The broken rules with the lines around them.
     ROBOTS_RULES = "robots-rules.csv", "each broken rule of a robots.txt, each User-agent line of its group, and each rule near it": [
         column("robots_digest", "sha256:hex", "digest of the robots.txt version that holds the line"),

@@ -8,6 +8,9 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
 use crate::digest::sha256;
 use crate::merge::Merge;
 
@@ -108,6 +111,60 @@ impl<K: Ord + Clone, V: Merge> Merge for Bounded<K, V> {
         if let Some(others) = other.others {
             merge_into(&mut self.others, others);
         }
+    }
+}
+
+/// Recent keys that are added to before they are hashed.
+const RECENT_MAX: usize = 1024;
+
+/// A [`Bounded`] with byte strings as keys. It computes the hash of a recent key once, not for each
+/// value.
+#[derive(Clone, Debug)]
+pub struct BoundedBytes<V> {
+    recent: HashMap<Vec<u8>, V, RandomState>,
+    bounded: Bounded<Vec<u8>, V>,
+    hash: fn(&[u8]) -> u64,
+}
+
+impl<V: Merge + Default> BoundedBytes<V> {
+    /// Keeps at most `keys_max` keys, those with the smallest `hash`.
+    pub fn new(keys_max: usize, hash: fn(&[u8]) -> u64) -> BoundedBytes<V> {
+        BoundedBytes { recent: HashMap::default(), bounded: Bounded::new(keys_max), hash }
+    }
+
+    /// The sum of `key`, to be added to.
+    pub fn entry(&mut self, key: &[u8]) -> &mut V {
+        if self.recent.len() > RECENT_MAX {
+            self.settle();
+        }
+        self.recent.entry_ref(key).or_default()
+    }
+
+    /// Adds `value` to the sum of the others.
+    pub fn add_to_others(&mut self, value: V) {
+        self.bounded.add_to_others(value);
+    }
+
+    /// The kept keys, ascending, and the sum of the others.
+    pub fn into_parts(mut self) -> (Vec<(Vec<u8>, V)>, Option<V>) {
+        self.settle();
+        let (kept, others) = self.bounded.into_parts();
+        let mut kept: Vec<_> = kept.collect();
+        kept.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+        (kept, others)
+    }
+
+    fn settle(&mut self) {
+        for (key, value) in self.recent.drain() {
+            self.bounded.add_hashed((self.hash)(&key), key, value);
+        }
+    }
+}
+
+impl<V: Merge + Default> Merge for BoundedBytes<V> {
+    fn absorb(&mut self, mut other: BoundedBytes<V>) {
+        other.settle();
+        self.bounded.absorb(other.bounded);
     }
 }
 

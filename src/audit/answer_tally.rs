@@ -33,13 +33,11 @@ impl AnswerTally {
 
     /// Whether the parts agree, in a row whose requests lie in `span`.
     pub fn holds(&self, span: Option<Span>) -> bool {
-        let mut statuses = self.statuses.counts().into_iter();
-        let answers = statuses.try_fold(0u64, u64::checked_add);
         let is_within = |of: Span, all: Span| {
             all.first <= of.first && of.first <= of.last && of.last <= all.last
         };
         self.requests > 0
-            && answers == Some(self.requests)
+            && self.statuses.checked_total() == Some(self.requests)
             && self.span.zip(span).is_some_and(|(of, all)| is_within(of, all))
     }
 }

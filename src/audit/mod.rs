@@ -14,6 +14,7 @@ pub mod compliance;
 pub mod crawler_row;
 pub mod day_counters;
 pub mod delay_kept;
+pub mod distinct;
 pub mod dns_candidates;
 pub mod evidence;
 pub mod extent;
@@ -31,6 +32,7 @@ pub mod origin_options;
 pub mod own_site;
 mod packed;
 pub mod parse_rate;
+pub mod path_rows;
 pub mod prepass;
 pub mod prior_fetches;
 pub mod probe;
@@ -39,6 +41,7 @@ pub mod reaction_rows;
 pub mod reactions;
 pub mod refetches;
 pub mod robots_fetches;
+pub mod section_rows;
 pub mod sessions;
 pub mod sites;
 pub mod snapshots;
@@ -80,7 +83,7 @@ use prepass::{Collected, FirstPass};
 use sessions::Sessions;
 use sites::Sites;
 use tally::build::{self, Run};
-use tally::{Tally, counter::TallyLimits, header};
+use tally::{Tally, counter::TallyLimits, header, paths::UrlPart};
 use what_if::Draft;
 use worker::{Context, Pass, Worker, WorkerCounts};
 
@@ -112,6 +115,8 @@ pub struct Options {
     pub reaction_days: usize,
     /// After how many minutes without requests a session ends; `None` if none are counted.
     pub session_minutes: Option<usize>,
+    /// How requests are counted by path, if they are.
+    pub paths: Option<UrlPart>,
     /// The limits of a tally.
     pub limits: TallyLimits,
 }
@@ -131,6 +136,7 @@ impl Options {
             draft: None,
             reaction_days: REACTION_DAYS,
             session_minutes: None,
+            paths: None,
             limits: TallyLimits::default(),
         }
     }
@@ -217,6 +223,7 @@ fn context<'a>(
         draft: options.draft.as_deref(),
         reaction_days: options.reaction_days,
         pass,
+        paths: options.paths,
         limits: options.limits,
         ranks: registry.ranks().into(),
         own_site: OwnSite::new(registry),

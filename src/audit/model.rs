@@ -13,7 +13,9 @@ use crate::time::Day;
 
 use super::answer_tally::AnswerTally;
 use super::crawler_row::{ActorRow, Broken, Delayed};
+use super::path_rows::PathRows;
 use super::reaction_rows::ReactionRow;
+use super::section_rows::SectionRows;
 use super::tally::crawler_tally::{Actor, CrawlerTally};
 use super::tally::{header::ReportedOptions, user_agents::UserAgentTally};
 use super::{hours::Hours, input_tally::Input, log_outages::OutageEvidence, quotes::UsedRobots};
@@ -39,6 +41,10 @@ pub struct ReportModel {
     pub before_first: BeforeFirst,
     /// Requests of crawlers by hour.
     pub hours: Hours,
+    /// Requests of crawlers by section, if they were counted.
+    pub sections: SectionRows,
+    /// The same by path; `None` if paths were not counted.
+    pub paths: Option<BTreeMap<Actor, PathRows>>,
     /// By user agent.
     pub unknown_crawlers: Vec<UnknownCrawler>,
     /// What did not fit in `unknown_crawlers`.

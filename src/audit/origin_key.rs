@@ -22,6 +22,16 @@ pub enum OriginKey {
 }
 
 impl OriginKey {
+    /// As reports write it.
+    pub fn as_str(&self) -> &str {
+        match self {
+            OriginKey::Unnamed => "-",
+            OriginKey::Invalid => "(invalid)",
+            OriginKey::Others => "(others)",
+            OriginKey::Origin(origin) => origin.as_str(),
+        }
+    }
+
     /// The host in canonical form; `None` if none is known.
     pub fn host(&self) -> Option<&str> {
         match self {
@@ -41,12 +51,7 @@ impl OriginKey {
 
 impl fmt::Display for OriginKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            OriginKey::Unnamed => "-",
-            OriginKey::Invalid => "(invalid)",
-            OriginKey::Others => "(others)",
-            OriginKey::Origin(origin) => origin.as_str(),
-        })
+        f.write_str(self.as_str())
     }
 }
 
@@ -73,7 +78,7 @@ impl TryFrom<String> for OriginKey {
 
 impl StableHash for OriginKey {
     fn stable_hash(&self) -> u64 {
-        self.to_string().as_bytes().stable_hash()
+        self.as_str().as_bytes().stable_hash()
     }
 }
 

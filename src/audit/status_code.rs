@@ -39,6 +39,11 @@ impl StatusCode {
         StatusCode(if (100..=599).contains(&status) { status } else { 0 })
     }
 
+    /// The status, or 0.
+    pub fn status(self) -> u16 {
+        self.0
+    }
+
     /// The number; `None` outside of 100 to 599.
     pub fn number(self) -> Option<u64> {
         (self.0 > 0).then_some(u64::from(self.0))

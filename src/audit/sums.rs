@@ -144,14 +144,26 @@ counts! {
 
 impl Statuses {
     /// Counts one answer.
+    #[inline]
     pub fn count(&mut self, status: u16) {
+        *self.of(status) += 1;
+    }
+
+    /// The count of answers with this status.
+    #[inline]
+    pub fn of(&mut self, status: u16) -> &mut u64 {
         match status {
-            200..=299 => self.status_2xx += 1,
-            300..=399 => self.status_3xx += 1,
-            400..=499 => self.status_4xx += 1,
-            500..=599 => self.status_5xx += 1,
-            _ => self.status_other += 1,
+            200..=299 => &mut self.status_2xx,
+            300..=399 => &mut self.status_3xx,
+            400..=499 => &mut self.status_4xx,
+            500..=599 => &mut self.status_5xx,
+            _ => &mut self.status_other,
         }
+    }
+
+    /// All answers; `None` if their sum cannot be.
+    pub fn checked_total(&self) -> Option<u64> {
+        self.counts().into_iter().try_fold(0u64, u64::checked_add)
     }
 
     /// All answers.

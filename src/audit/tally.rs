@@ -13,8 +13,12 @@ pub mod header;
 pub mod identity_sources;
 pub mod made_by;
 pub mod merge;
+pub mod path_counts;
+pub mod paths;
 pub mod rows;
 pub mod rulings;
+pub mod section_counts;
+pub mod sections;
 pub mod short_map;
 pub mod user_agents;
 

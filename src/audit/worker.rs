@@ -52,6 +52,7 @@ use super::status_code::StatusCode;
 use super::sums::Span;
 use super::tally::counter::{Counter, TallyLimits};
 use super::tally::example::Position;
+use super::tally::paths::UrlPart;
 use super::what_if::{Compared, Draft};
 use crate::merge::{Merge, merge_fields};
 
@@ -98,6 +99,8 @@ pub struct Context<'a> {
     pub limits: TallyLimits,
     /// The rank of each crawler's name.
     pub ranks: Arc<[u16]>,
+    /// How requests are counted by path, if they are.
+    pub paths: Option<UrlPart>,
     /// The rows of WordPress.
     pub own_site: Option<OwnSite>,
 }
@@ -365,6 +368,12 @@ impl<'a> Worker<'a> {
         let verdict = dated.verdict;
         let hour = context.zone.hour_of(record.time);
         self.counter.hours.count(hour, (crawler, identity), verdict, record.bytes);
+        if let Some((part, path)) = context.paths.zip(path) {
+            let (path, actor) = (path.as_bytes(), (crawler, identity));
+            let Counter { sections, paths, rows, .. } = &mut self.counter;
+            sections.count((origin, rows), path, actor, record);
+            paths.count((&*site.origin_key, site.origin_rank), path, part, actor, record);
+        }
         let tally = self.counter.rows.row(origin, (crawler, identity));
         tally.days.entry(hour.day).count(verdict, record.bytes);
         tally.span.absorb(Some(Span::at(record.time)));

@@ -15,7 +15,7 @@ use crate::staged::is_stdout;
 
 use super::collect::{CollectArgs, CollectedInput};
 use super::config_flags::{
-    FormatFlags, IdentityFlags, JudgingFlags, OriginFlags, PrivacyFlags, RobotsFlags,
+    ContentFlags, FormatFlags, IdentityFlags, JudgingFlags, OriginFlags, PrivacyFlags, RobotsFlags,
     ThresholdFlags, WhatIfFlags, WindowFlags,
 };
 use super::configured::{ConfiguredArgs, ConfiguredSite};
@@ -98,6 +98,9 @@ pub struct AuditArgs {
 
     #[command(flatten)]
     what_if: WhatIfFlags,
+
+    #[command(flatten)]
+    content: ContentFlags,
 
     #[command(flatten)]
     configured: ConfiguredArgs,
@@ -186,6 +189,7 @@ impl AuditArgs {
             self.robots.config(),
             self.origins.config(),
             self.what_if.config(),
+            self.content.config(),
             self.privacy.config(),
             self.format.config(),
             self.window.config(),

@@ -273,6 +273,16 @@ config_flags! {
         dialect: Option<Dialect>,
     }
 
+    /// What is counted of the content that crawlers got.
+    pub struct ContentFlags under "What they took" {
+        /// Count requests by path: sections.csv, paths.csv and urls.csv.
+        ///
+        /// sections.csv has the directories of each origin, paths.csv the paths that each crawler requested most, and urls.csv how many distinct URLs it
+        /// requested. It is off by default because it takes more time and memory, and the report shows paths.
+        #[arg(long, hide_short_help = true)]
+        paths: bool,
+    }
+
     /// How genuine crawlers are distinguished from clients that only use their names.
     pub struct IdentityFlags under "Crawler verification" {
         /// Verify crawlers by the address lists in this directory.

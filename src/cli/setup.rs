@@ -7,7 +7,7 @@ use ipnet::IpNet;
 
 use crate::archive::Store;
 use crate::audit::origin_options::{Aliases, FromPath, OriginOptions};
-use crate::audit::tally::{counter::TallyLimits, header::DraftScope};
+use crate::audit::tally::{counter::TallyLimits, header::DraftScope, paths::UrlPart};
 use crate::audit::{CHUNK_BYTES, Options};
 use crate::audit::{client_address::network, origin_key::OriginKey, what_if::Draft};
 use crate::config::audit_config::{AuditConfig, REACTION_DAYS};
@@ -169,6 +169,10 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
         draft: None,
         reaction_days: config.reaction_days.unwrap_or(REACTION_DAYS),
         session_minutes: config.session_minutes,
+        paths: (config.paths == Some(true)).then_some(match config.strip_query {
+            Some(true) => UrlPart::Path,
+            _ => UrlPart::Whole,
+        }),
         limits: TallyLimits::default(),
     }
 }

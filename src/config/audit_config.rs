@@ -102,6 +102,9 @@ settings! {
         /// Forms of statements about use that are not counted.
         #[serde(skip_serializing_if = "is_empty")]
         pub ignore_usage: Vec<String> = Vec::new(),
+        /// Whether requests are counted by section and path.
+        #[serde(skip_serializing_if = "is_off")]
+        pub paths: bool = false,
         /// Whether outages of robots.txt are inferred from the logs.
         #[serde(skip_serializing_if = "is_off")]
         pub infer_outages: bool = false,

@@ -17,9 +17,9 @@ use crate::time::Hour;
 
 use super::columns::column::TableSchema;
 use super::columns::tables::{
-    COMPARISON, COMPLIANCE, CRAWL_DELAY, DAILY, HOURLY, POLICY_FILES, REACTIONS, REFETCHES,
-    REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SESSIONS, STATUS, SUMMARY, UNKNOWN_CRAWLERS, USAGE,
-    VIOLATION, WHAT_IF,
+    COMPARISON, COMPLIANCE, CRAWL_DELAY, DAILY, HOURLY, PATHS, POLICY_FILES, REACTIONS, REFETCHES,
+    REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SECTION, SESSIONS, STATUS, SUMMARY, UNKNOWN_CRAWLERS,
+    URLS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -40,6 +40,9 @@ type WriteRows = fn(&Audited<'_>, &mut Csv<'_>) -> io::Result<()>;
 pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (SUMMARY, write_summary),
     (STATUS, write_statuses),
+    (SECTION, write_sections),
+    (PATHS, write_paths),
+    (URLS, write_urls),
     (VIOLATION, write_violations),
     (ROBOTS_RULES, write_robots_rules),
     (ROBOTS_FETCHES, write_robots_fetches),
@@ -65,11 +68,13 @@ pub type WriteTable =
 /// The [`TABLES`] that the report of `audit` has, with their functions.
 pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSchema, WriteTable)> {
     let has_sessions = !audit.options.get("session_minutes").is_null();
+    let has_paths = audit.paths.is_some();
     let (is_simulated, is_compared) = (audit.simulation.is_some(), compared_day(audit).is_some());
     let tables = TABLES.iter().filter(move |(table, _)| match table.file {
         file if file == WHAT_IF.file => is_simulated,
         file if file == COMPARISON.file => is_compared,
         file if file == SESSIONS.file => has_sessions,
+        file if [SECTION, PATHS, URLS].map(|of| of.file).contains(&file) => has_paths,
         _ => true,
     });
     tables.map(|(table, write_rows)| -> (_, WriteTable) {
@@ -109,6 +114,44 @@ fn write_statuses(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
                 .fraction(answered.requests, all)
                 .counts([answered.bytes]);
         })
+    })
+}
+
+fn write_sections(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    csv.rows(&of.audit.sections, |row, ((origin, section, (id, identity)), tally)| {
+        row.text(origin)
+            .bytes(section)
+            .crawler_and_identity(of.crawlers.registry.crawler(*id), *identity)
+            .counts([tally.statuses.total()])
+            .statuses(&tally.statuses)
+            .counts([tally.bytes]);
+    })
+}
+
+fn write_paths(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    of.audit.paths.iter().flatten().try_for_each(|((id, identity), rows)| {
+        let crawler = of.crawlers.registry.crawler(*id);
+        let paths = rows.paths.iter().map(|(origin, path, answers)| (&**origin, &**path, answers));
+        let others = rows.others.iter().map(|answers| ("*", &b"(others)"[..], answers));
+        csv.rows(paths.chain(others), |row, (origin, path, answers)| {
+            row.crawler_and_identity(crawler, *identity)
+                .text(origin)
+                .bytes(path)
+                .counts([answers.requests])
+                .statuses(&answers.statuses)
+                .counts([answers.bytes])
+                .span(answers.span);
+        })
+    })
+}
+
+fn write_urls(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    csv.rows(of.audit.paths.iter().flatten(), |row, ((id, identity), rows)| {
+        row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity)
+            .counts([rows.requests, rows.urls.count()])
+            .word(if rows.urls.is_full() { "estimate" } else { "exact" })
+            .counts([rows.many_urls_requests])
+            .fraction(rows.many_urls_requests, rows.requests);
     })
 }
 

@@ -1,7 +1,7 @@
 //! The tables of what crawlers requested and got, against the plainest reading of the same random
 //! requests, in one audit and in merged parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::program::Sandbox;
 
@@ -118,4 +118,170 @@ fn answers_are_counted_by_status() {
         let columns = "origin crawler status status_group requests share bytes";
         assert_rows(sandbox, &format!("{report}/statuses.csv"), columns, rows.collect());
     });
+}
+
+/// At least the first two directories of `path` that this many of `paths` are in; at most all.
+fn section(path: &str, paths: &[&str]) -> String {
+    let directories = |path: &str| -> Vec<String> {
+        let path = path.split('?').next().unwrap();
+        let ends = path.match_indices('/').map(|(at, _)| at + 1).skip(1).take(2);
+        ends.map(|end| path[..end].to_owned()).collect()
+    };
+    let is_large = |section: &String| {
+        let inside = paths.iter().filter(|path| directories(path).contains(section)).count();
+        inside * 100 >= paths.len()
+    };
+    directories(path).into_iter().rfind(is_large).unwrap_or_else(|| "/".to_owned())
+}
+
+#[test]
+fn requests_are_counted_by_section() {
+    let (mut state, mut sections) = (11, BTreeSet::new());
+    let target = |state: &mut u64| {
+        let rare = random(state, 500);
+        let all =
+            ["/", "/a/b", "/a/b/?c/d", "/a/b/c/d/e", "/a/c/d", "//a/b", "/b/c?/d/", "/robots.txt"];
+        match random(state, 9) {
+            8 => format!("/rare{}/b/{rare}", rare % 300),
+            7 => format!("/a/{rare}/b"),
+            at => all[at].to_owned(),
+        }
+    };
+    let requests: Vec<Request> = (0..800).map(|_| Request::random(&mut state, target)).collect();
+    let mut rows: BTreeMap<_, (u64, u64, u64)> = BTreeMap::new();
+    for request in &requests {
+        let same_host = requests.iter().filter(|of| of.host == request.host);
+        let paths: Vec<&str> = same_host.map(|of| of.target.as_str()).collect();
+        let section = section(&request.target, &paths);
+        sections.insert(section.clone());
+        let sum = rows.entry((request.host, section, request.name())).or_default();
+        let is_found = STATUSES[request.status].2 == "ok";
+        *sum = (sum.0 + 1, sum.1 + u64::from(is_found), sum.2 + request.bytes);
+    }
+    assert_eq!(Vec::from_iter(sections), ["/", "//a/", "/a/", "/a/b/", "/a/c/", "/b/"]);
+    check(&mut state, &requests, "--paths", |sandbox, report| {
+        let rows = rows.iter().map(|((host, section, crawler), (requests, found, bytes))| {
+            format!("https://{host} | {section} | {crawler} | {requests} | {found} | {bytes}")
+        });
+        let columns = "origin section crawler requests status_2xx bytes";
+        assert_rows(sandbox, &format!("{report}/sections.csv"), columns, rows.collect());
+    });
+}
+
+/// Of many directories, some are kept; the sums of all sections stay whole.
+#[test]
+fn directories_past_the_limit_count_for_the_one_above() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let request =
+        |target: String| Request { host: "a.example", crawler: 0, target, status: 0, bytes: 1 };
+    let deep = (0..40_000).map(|at| request(format!("/a/{at}/x")).line());
+    let flat = (0..40_000).map(|at| request(format!("/{at}/x")).line());
+    let log: String = deep.chain(flat).collect();
+    sandbox.write("access.log", log);
+    sandbox.run("audit -q --paths --robots robots.txt -o report access.log").exits(0);
+    let rows = sandbox.table("report/sections.csv").cells("section requests bytes");
+    // Of the first level `/a/` may be among those that are not kept.
+    let split = ["/ | 40000 | 40000", "/a/ | 40000 | 40000"];
+    assert!(rows == split || rows == ["/ | 80000 | 80000"], "{rows:?}");
+}
+
+#[test]
+fn paths_and_urls_are_counted_by_crawler() {
+    let mut state = 13;
+    let target = |state: &mut u64| match random(state, 5) {
+        0 => "/".to_owned(),
+        1 => format!("/search?q={}", random(state, 40)),
+        2 => format!("/few?q={}", random(state, 8)),
+        _ => format!("/page/{}", random(state, 200)),
+    };
+    let requests: Vec<Request> = (0..1500).map(|_| Request::random(&mut state, target)).collect();
+    let path = |request: &Request| request.target.split('?').next().unwrap().to_owned();
+    let (mut paths, mut urls): (BTreeMap<_, (u64, u64)>, BTreeMap<_, BTreeSet<_>>) =
+        Default::default();
+    for request in &requests {
+        let sum = paths.entry((request.name(), request.host, path(request))).or_default();
+        *sum = (sum.0 + 1, sum.1 + request.bytes);
+        urls.entry(request.name()).or_default().insert((request.host, &request.target));
+    }
+    let all: BTreeMap<_, u64> = CRAWLERS
+        .map(|(name, _)| (name, requests.iter().filter(|of| of.name() == name).count() as u64))
+        .into();
+    for (options, is_stripped) in [("--paths", false), ("--paths --strip-query", true)] {
+        check(&mut state, &requests, options, |sandbox, report| {
+            let columns = "crawler origin path requests bytes";
+            let mut rows = Vec::new();
+            for (name, _) in CRAWLERS {
+                let of = paths.iter().filter(|((crawler, ..), _)| *crawler == name);
+                let mut of: Vec<_> = of.collect();
+                // Keys are in order, and this sort keeps it.
+                of.sort_by_key(|(_, (requests, _))| std::cmp::Reverse(*requests));
+                let others = of.split_off(100);
+                rows.extend(of.iter().map(|((_, host, path), (requests, bytes))| {
+                    format!("{name} | https://{host} | {path} | {requests} | {bytes}")
+                }));
+                let sum = |part: fn(&(u64, u64)) -> u64| -> u64 {
+                    others.iter().map(|(_, sums)| part(sums)).sum()
+                };
+                let (requests, bytes) = (sum(|sums| sums.0), sum(|sums| sums.1));
+                rows.push(format!("{name} | * | (others) | {requests} | {bytes}"));
+            }
+            rows.sort_by_key(|row| row.split(" | ").next().unwrap().to_lowercase());
+            let mut found = sandbox.table(&format!("{report}/paths.csv")).cells(columns);
+            found.sort_by_key(|row| row.split(" | ").next().unwrap().to_lowercase());
+            assert_eq!(found, rows);
+            let columns =
+                "crawler requests urls urls_form many_queries_requests many_queries_share";
+            let rows = all.iter().map(|(name, all)| {
+                let of = requests.iter().filter(|of| of.name() == *name);
+                let found = of.filter(|of| of.target.starts_with("/search")).count();
+                let (many, urls) = match is_stripped {
+                    true => (0, paths.keys().filter(|(of, ..)| of == name).count()),
+                    false => (found, urls[name].len()),
+                };
+                let share = many as f64 / *all as f64;
+                format!("{name} | {all} | {urls} | exact | {many} | {share:.6}")
+            });
+            assert_rows(sandbox, &format!("{report}/urls.csv"), columns, rows.collect());
+        });
+    }
+}
+
+/// Of many paths, some are kept; the sums stay whole, and many URLs are estimated.
+#[test]
+fn paths_past_the_limit_are_summed_up() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let line = |at: usize| {
+        let target = format!("/{}", at % 30_000);
+        Request { host: "a.example", crawler: 0, target, status: 0, bytes: 1 }.line()
+    };
+    sandbox.write("access.log", (0..60_000).map(line).collect::<String>());
+    sandbox.run("audit -q --paths --robots robots.txt -o report access.log").exits(0);
+    let paths = sandbox.table("report/paths.csv");
+    assert_eq!((paths.rows.len(), paths.sum("requests")), (101, 60_000));
+    let urls = sandbox.table("report/urls.csv").cells("requests urls_form urls");
+    let [row] = &urls[..] else { panic!("{urls:?}") };
+    let urls = row.strip_prefix("60000 | estimate | ").unwrap().parse::<f64>().unwrap();
+    assert!((urls - 30_000.0).abs() < 2_000.0, "{urls}");
+}
+
+#[test]
+fn paths_are_counted_only_if_wanted() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let request = Request {
+        host: "a.example",
+        crawler: 0,
+        target: "/a?secret".to_owned(),
+        status: 0,
+        bytes: 1,
+    };
+    sandbox.write("access.log", request.line());
+    sandbox.run("audit -q --robots robots.txt -o report access.log").exits(0);
+    assert!(
+        !sandbox.path("report/paths.csv").exists() && !sandbox.path("report/urls.csv").exists()
+    );
+    sandbox.run("audit -q --paths --robots robots.txt -o with access.log").exits(0);
+    assert!(!sandbox.text("with/paths.csv").contains("secret"));
 }

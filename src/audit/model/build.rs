@@ -17,8 +17,10 @@ use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageE
 use super::super::{
     nothing_judged::{nothing_judged, too_little_judged},
     origin_key::OriginKey,
+    path_rows::path_rows,
     prior_fetches::OriginFetches,
     reaction_rows::{OriginReactions, ReactionThresholds},
+    section_rows::{SectionRows, section_rows},
 };
 use super::super::{snapshots::Snapshots, unknown::unknown_crawlers, warnings::warnings};
 use super::ReportModel;
@@ -59,6 +61,8 @@ impl ReportModel {
             snapshots,
             before_first: header.rulings.before_first(),
             hours: counts.hours,
+            sections: SectionRows::new(),
+            paths: None,
             unknown_crawlers,
             other_unknown_crawlers: counts.other_unknown_crawlers,
             robots_failures: failures.len(),
@@ -75,6 +79,10 @@ impl ReportModel {
             rows,
         };
         audit.check_requests()?;
+        if audit.options.get("paths") == true {
+            audit.sections = section_rows(&audit.rows, counts.sections)?;
+            audit.paths = Some(path_rows(&audit.rows, counts.paths)?);
+        }
         audit.notes.extend(audit.log_evidence.map(OutageEvidence::note));
         audit.warnings = warnings(&audit, &header, failures);
         audit.warnings.extend(audit.times_given_up());

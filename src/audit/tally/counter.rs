@@ -5,17 +5,20 @@ use std::sync::Arc;
 
 use serde_bytes::ByteBuf;
 
+use crate::bounded::{BoundedBytes, StableHash};
 use crate::error::Result;
 use crate::input::source::FileId;
-use crate::merge::{Merge, merge_fields};
+use crate::merge::Merge;
 
 use super::super::hours::{HOURS_MAX, Hours};
 use super::super::sessions::{DelayedAt, SessionCounts, SessionTally};
 use super::super::{input_tally::InputTally, origin_key::OriginRank};
 use super::counts::{Counts, OriginRows, Renumbering, TimesEnd};
 use super::crawler_tally::Actor;
+use super::paths::PathCounter;
 use super::rows::{FinishedRows, RowLimits, Rows};
-use super::user_agents::UserAgents;
+use super::sections::Sections;
+use super::user_agents::UserAgentTally;
 
 /// The most user agents of unknown crawlers; the rest is `(others)`.
 pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
@@ -50,8 +53,12 @@ pub struct Counter {
     pub rows: Rows,
     /// Requests of crawlers, by hour.
     pub hours: Hours,
+    /// Requests of crawlers, by section, if they are counted.
+    pub sections: Sections,
+    /// The same by path, if they are counted.
+    pub paths: PathCounter,
     /// Requests of unknown user agents that look automated.
-    pub unknown_crawlers: UserAgents,
+    pub unknown_crawlers: BoundedBytes<UserAgentTally>,
     /// Sessions of clients, if they are counted.
     pub sessions: BTreeMap<Actor, SessionTally>,
 }
@@ -63,7 +70,12 @@ impl Counter {
             files: BTreeMap::new(),
             rows: Rows::new(limits.rows, ranks),
             hours: Hours::new(limits.hours_max),
-            unknown_crawlers: UserAgents::new(limits.unknown_crawlers_max),
+            sections: Sections::default(),
+            paths: PathCounter::default(),
+            unknown_crawlers: BoundedBytes::new(
+                limits.unknown_crawlers_max,
+                StableHash::stable_hash,
+            ),
             sessions: BTreeMap::new(),
         }
     }
@@ -104,6 +116,8 @@ impl Counter {
         for (actor, sessions) in counts.sessions {
             self.sessions.entry(numbers.actor(actor)?).or_default().absorb(sessions);
         }
+        self.sections.add(numbers.sections(counts.sections)?);
+        self.paths.add(numbers.paths(counts.paths)?);
         for (user_agent, tally) in counts.unknown_crawlers {
             self.unknown_crawlers.entry(&user_agent).absorb(tally);
         }
@@ -122,6 +136,7 @@ impl Counter {
         for (file, tally) in std::mem::take(&mut self.files) {
             files[numbers.input(file)?.index()].absorb(tally);
         }
+        self.sections.settle(&self.rows);
         let FinishedRows { mut origins, times_end } = self.rows.finish();
         for OriginRows { rows, .. } in &mut origins {
             let row = |(actor, tally)| Ok((numbers.actor(actor)?, numbers.row(tally)?));
@@ -136,6 +151,8 @@ impl Counter {
         let sessions = sessions.map(|(actor, sessions)| Ok((numbers.actor(actor)?, sessions)));
         let mut sessions = sessions.collect::<Result<Vec<_>>>()?;
         sessions.sort_unstable_by_key(|(actor, _)| *actor);
+        let sections = numbers.sections(self.sections.into_counts(&origins))?;
+        let paths = numbers.paths(self.paths.into_counts())?;
         let (unknown, other_unknown_crawlers) = self.unknown_crawlers.into_parts();
         let unknown = unknown.into_iter();
         let unknown = unknown.map(|(user_agent, tally)| (ByteBuf::from(user_agent), tally));
@@ -145,6 +162,8 @@ impl Counter {
             origins,
             times_end,
             hours,
+            sections,
+            paths,
             unknown_crawlers,
             other_unknown_crawlers,
             sessions,
@@ -152,4 +171,16 @@ impl Counter {
     }
 }
 
-merge_fields!(Counter { files, rows, hours, unknown_crawlers, sessions });
+impl Merge for Counter {
+    fn absorb(&mut self, mut other: Counter) {
+        other.sections.settle(&other.rows);
+        let Counter { files, rows, hours, sections, paths, unknown_crawlers, sessions } = other;
+        self.files.absorb(files);
+        self.rows.absorb(rows);
+        self.hours.absorb(hours);
+        self.sections.absorb(sections);
+        self.paths.absorb(paths);
+        self.unknown_crawlers.absorb(unknown_crawlers);
+        self.sessions.absorb(sessions);
+    }
+}

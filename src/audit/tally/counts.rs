@@ -12,8 +12,9 @@ use crate::judge::{robots::RobotsId, usage::StatedPreference, verdict::RuleRef};
 use super::super::sessions::SessionTally;
 use super::super::{hours::Hours, input_tally::InputTally, origin_key::OriginKey, sums::Span};
 use super::crawler_tally::{Actor, CrawlerTally};
+use super::{path_counts::PathCounts, section_counts::SectionCounts, short_map::ShortMap};
 use super::{rulings::Rulings, user_agents::UserAgentTally};
-use crate::merge::sum;
+use crate::merge::{Merge, sum};
 
 /// The counts of a tally.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -26,6 +27,12 @@ pub struct Counts {
     pub times_end: Option<TimesEnd>,
     /// Requests of crawlers by hour.
     pub hours: Hours,
+    /// Requests of crawlers by section, if they were counted.
+    #[serde(default)]
+    pub sections: SectionCounts,
+    /// The same by path, if they were counted.
+    #[serde(default)]
+    pub paths: PathCounts,
     /// Unknown user agents that look automated, ascending.
     pub unknown_crawlers: Vec<(ByteBuf, UserAgentTally)>,
     /// The sum of those that did not fit in `unknown_crawlers`.
@@ -111,6 +118,34 @@ impl Renumbering {
     /// As [`Renumbering::crawler`].
     pub fn input(&self, input: FileId) -> Result<FileId> {
         find(&self.inputs, input.index(), "input")
+    }
+
+    /// `counts` with the new numbers of crawlers.
+    ///
+    /// # Errors
+    /// As [`Renumbering::crawler`].
+    pub fn sections(&self, mut counts: SectionCounts) -> Result<SectionCounts> {
+        let tallies = counts.iter_mut().flatten();
+        tallies.into_iter().try_for_each(|(_, tallies)| self.by_actor(tallies))?;
+        Ok(counts)
+    }
+
+    /// The same for paths.
+    ///
+    /// # Errors
+    /// As [`Renumbering::crawler`].
+    pub fn paths(&self, mut counts: PathCounts) -> Result<PathCounts> {
+        counts.paths.iter_mut().try_for_each(|(_, tallies)| self.by_actor(tallies))?;
+        self.by_actor(&mut counts.others)?;
+        self.by_actor(&mut counts.urls)?;
+        Ok(counts)
+    }
+
+    fn by_actor<T: Merge>(&self, tallies: &mut ShortMap<Actor, T>) -> Result<()> {
+        let of_actors = std::mem::take(tallies).into_iter();
+        let of_actors = of_actors.map(|(actor, tally)| Ok((self.actor(actor)?, tally)));
+        *tallies = of_actors.collect::<Result<_>>()?;
+        Ok(())
     }
 
     fn rule(&self, rule: RuleRef) -> Result<RuleRef> {

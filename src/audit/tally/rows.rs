@@ -185,6 +185,12 @@ impl Rows {
         id
     }
 
+    /// The origin with this id, and its rank.
+    pub fn origin_of(&self, id: OriginId) -> (&OriginKey, OriginRank) {
+        let OriginEntry { origin_key, origin_rank, .. } = &self.origins[id.0 as usize];
+        (origin_key, *origin_rank)
+    }
+
     /// The row of `crawler` and `identity` at `origin`, to be added to.
     #[inline]
     pub fn row(&mut self, origin: OriginId, (crawler, identity): Actor) -> &mut CrawlerTally {

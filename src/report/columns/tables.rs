@@ -38,6 +38,31 @@ tables! {
         BYTES,
     ];
 
+    /// Requests by section, if they are counted.
+    SECTION = "sections.csv", "each origin, section, crawler and identity; only with `--paths`: see [sections](#sections)": [
+        ORIGIN,
+        column("section", "path", "directory of the first or second level; `/` for the requests of the origin in no other section"),
+        CRAWLER, REQUESTS, STATUSES, BYTES,
+    ];
+
+    /// Requests by path, if they are counted.
+    PATHS = "paths.csv", "each crawler and identity, and each of the 100 paths that it requested most; only with `--paths`": [
+        CRAWLER,
+        column("origin", "scheme://host[:port]", "origin that was requested; `*` for the other paths"),
+        column("path", "path", "path without query, as it is compared with rules, cut to 1,024 bytes; `(others)` for the requests of this crawler for all other paths"),
+        REQUESTS, STATUSES, BYTES, SEEN,
+    ];
+
+    /// Distinct URLs, if they are counted.
+    URLS = "urls.csv", "each crawler and identity, for all origins together; only with `--paths`": [
+        CRAWLER,
+        count("requests", "requests with a path"),
+        count("urls", "distinct URLs among them: origin, path and query; without queries if `--strip-query` is given"),
+        column("urls_form", "exact, estimate", "whether `urls` is exact, which it is up to 4,096, or an estimate from 4,097 hashes with a standard error of 1.6 %"),
+        count("many_queries_requests", "requests for paths that this crawler requested with 10 or more different queries; only among the paths that are kept (see [limits](limits.md))"),
+        column("many_queries_share", "fraction, 6 decimals", "many_queries_requests / requests"),
+    ];
+
     /// The broken rules with the lines around them.
     ROBOTS_RULES = "robots-rules.csv", "each broken rule of a robots.txt, each User-agent line of its group, and each rule near it": [
         column("robots_digest", "sha256:hex", "digest of the robots.txt version that holds the line"),

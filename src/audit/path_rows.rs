@@ -1,0 +1,87 @@
+//! The paths that each crawler requested most, and its distinct URLs.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::merge::{Merge, sum};
+
+use super::answer_tally::AnswerTally;
+use super::tally::crawler_tally::Actor;
+use super::tally::path_counts::{PathCounts, PathTally, Urls};
+use super::tally::section_counts::origin_and_path;
+use super::{crawler_row::ActorRow, sums::Span};
+
+/// The most paths that are shown for each crawler and identity.
+const PATHS_SHOWN: usize = 100;
+
+/// What one crawler requested at all origins.
+#[derive(Debug, Default)]
+pub struct PathRows {
+    /// Origin, path and requests, most first.
+    pub paths: Vec<(String, Vec<u8>, AnswerTally)>,
+    /// Requests for other paths; `None` if there were none.
+    pub others: Option<AnswerTally>,
+    /// All requests with a path.
+    pub requests: u64,
+    /// Requests for known paths with many URLs.
+    pub many_urls_requests: u64,
+    /// The distinct URLs.
+    pub urls: Urls,
+}
+
+/// What each crawler of `rows`, whose sums were checked, requested.
+///
+/// # Errors
+/// If the sums do not fit `rows`.
+pub fn path_rows(rows: &[ActorRow], counts: PathCounts) -> Result<BTreeMap<Actor, PathRows>> {
+    let mut all: BTreeMap<Actor, (u64, Option<Span>)> = BTreeMap::new();
+    for row in rows {
+        let (requests, span) = all.entry(row.actor).or_default();
+        requests.absorb(row.tally.total().requests);
+        span.absorb(row.tally.span);
+    }
+    let mut found: BTreeMap<Actor, PathRows> = BTreeMap::new();
+    let damaged = || Error::inconsistent("the tally is damaged: it has an impossible path");
+    let mut add = |actor: Actor, path: Option<(&str, &[u8])>, tally: PathTally| {
+        let (all, span) = all.get(&actor)?;
+        let rows = found.entry(actor).or_default();
+        let requests = tally.answers.requests;
+        rows.requests = rows.requests.checked_add(requests).filter(|sum| sum <= all)?;
+        tally.answers.holds(*span).then_some(())?;
+        let Some((origin, path)) = path else {
+            rows.others.absorb(Some(tally.answers));
+            return Some(());
+        };
+        rows.many_urls_requests += if tally.has_many_urls() { requests } else { 0 };
+        rows.paths.push((origin.to_owned(), path.to_vec(), tally.answers));
+        Some(())
+    };
+    for (key, tallies) in counts.paths {
+        let path = origin_and_path(&key).ok_or_else(damaged)?;
+        for (actor, tally) in tallies {
+            add(actor, Some(path), tally).ok_or_else(damaged)?;
+        }
+    }
+    for (actor, tally) in counts.others {
+        add(actor, None, tally).ok_or_else(damaged)?;
+    }
+    for (actor, urls) in counts.urls {
+        found.get_mut(&actor).ok_or_else(damaged)?.urls = urls;
+    }
+    found.values_mut().for_each(PathRows::order);
+    Ok(found)
+}
+
+impl PathRows {
+    /// Most requests first; what is not shown is counted for the others.
+    fn order(&mut self) {
+        self.paths.sort_by(|left, right| {
+            let key = |row: &(String, Vec<u8>, AnswerTally)| Reverse(row.2.requests);
+            key(left).cmp(&key(right)).then_with(|| (&left.0, &left.1).cmp(&(&right.0, &right.1)))
+        });
+        let rest = self.paths.drain(self.paths.len().min(PATHS_SHOWN)..);
+        let rest = sum(rest.map(|(_, _, answers)| Some(answers)));
+        self.others.absorb(rest);
+    }
+}

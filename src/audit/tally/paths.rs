@@ -1,0 +1,92 @@
+//! Requests by path, if they are counted.
+
+use std::collections::BTreeMap;
+
+use memchr::memchr;
+use serde_bytes::ByteBuf;
+
+use crate::bounded::{BoundedBytes, StableHash};
+use crate::logs::record::Record;
+use crate::merge::Merge;
+
+use super::super::origin_key::{OriginKey, OriginRank};
+use super::crawler_tally::Actor;
+use super::path_counts::{PathCounts, PathTallies, Urls};
+use super::sections::{push_origin, rank};
+
+/// The most paths.
+const PATHS_MAX: usize = 20_000;
+
+/// The most bytes of a path.
+const PATH_BYTES_MAX: usize = 1024;
+
+/// Which part of a URL makes it distinct.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum UrlPart {
+    /// Its path and query.
+    Whole,
+    /// Only its path, because reports have no queries.
+    Path,
+}
+
+/// Requests by path while lines are counted.
+#[derive(Clone, Debug)]
+pub struct PathCounter {
+    key: Vec<u8>,
+    paths: BoundedBytes<PathTallies>,
+    urls: BTreeMap<Actor, Urls>,
+}
+
+impl Default for PathCounter {
+    fn default() -> PathCounter {
+        let paths = BoundedBytes::new(PATHS_MAX, rank);
+        PathCounter { key: Vec::new(), paths, urls: BTreeMap::new() }
+    }
+}
+
+impl PathCounter {
+    /// Counts a request for `path` at an origin by `actor`.
+    pub fn count(
+        &mut self,
+        origin: (&OriginKey, OriginRank),
+        path: &[u8],
+        part: UrlPart,
+        actor: Actor,
+        record: &Record<'_>,
+    ) {
+        let query = memchr(b'?', path).unwrap_or(path.len());
+        push_origin(origin, &mut self.key);
+        let root = self.key.len();
+        self.key.extend_from_slice(if part == UrlPart::Whole { path } else { &path[..query] });
+        let url = self.key.as_slice().stable_hash();
+        self.key.truncate(root + query.min(PATH_BYTES_MAX));
+        let tally = self.paths.entry(&self.key).entry(actor);
+        tally.answers.count(record.time, record.status, record.bytes);
+        tally.urls.add(url);
+        self.urls.entry(actor).or_default().add(url);
+    }
+
+    /// Adds `counts` of another tally.
+    pub fn add(&mut self, counts: PathCounts) {
+        for (key, tallies) in counts.paths {
+            self.paths.entry(&key).absorb(tallies);
+        }
+        self.paths.add_to_others(counts.others);
+        self.urls.absorb(counts.urls.into_iter().collect());
+    }
+
+    /// What was counted, in order.
+    pub fn into_counts(self) -> PathCounts {
+        let (paths, others) = self.paths.into_parts();
+        let paths = paths.into_iter().map(|(key, tallies)| (ByteBuf::from(key), tallies));
+        let urls = self.urls.into_iter().collect();
+        PathCounts { paths: paths.collect(), others: others.unwrap_or_default(), urls }
+    }
+}
+
+impl Merge for PathCounter {
+    fn absorb(&mut self, other: PathCounter) {
+        self.paths.absorb(other.paths);
+        self.urls.absorb(other.urls);
+    }
+}

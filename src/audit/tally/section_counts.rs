@@ -1,0 +1,53 @@
+//! Requests by section, in order.
+
+use memchr::memchr;
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+
+use crate::merge::merge_fields;
+
+use super::super::sums::Statuses;
+use super::{crawler_tally::Actor, short_map::ShortMap};
+
+/// Requests for one section.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct SectionTally {
+    /// The statuses of the answers.
+    pub statuses: Statuses,
+    /// The bytes of the answers.
+    pub bytes: u64,
+}
+
+merge_fields!(SectionTally { statuses, bytes });
+
+impl SectionTally {
+    /// These requests without `part`; `None` if it is larger. Sums of bytes may have reached their
+    /// limit.
+    pub fn without(&self, part: &SectionTally) -> Option<SectionTally> {
+        let mut statuses = self.statuses.counts();
+        for (all, part) in statuses.iter_mut().zip(part.statuses.counts()) {
+            *all = all.checked_sub(part)?;
+        }
+        let statuses = Statuses::of_counts(statuses);
+        Some(SectionTally { statuses, bytes: self.bytes.saturating_sub(part.bytes) })
+    }
+}
+
+/// Requests for one section by crawler.
+pub type SectionTallies = ShortMap<Actor, SectionTally>;
+
+/// The directories of each level, ascending: an origin, whether it was named, a space and the path.
+pub type SectionCounts = [Vec<(ByteBuf, SectionTallies)>; 2];
+
+/// The origin and the path in `key`; `None` in a damaged tally.
+pub fn origin_and_path(key: &[u8]) -> Option<(&str, &[u8])> {
+    let space = memchr(b' ', key)?;
+    Some((std::str::from_utf8(key.get(1..space)?).ok()?, &key[space + 1..]))
+}
+
+/// The key of the first level of a directory.
+pub fn first_level(key: &[u8]) -> Option<&[u8]> {
+    let root = memchr(b' ', key)? + 1;
+    let end = memchr(b'/', key.get(root + 1..)?)?;
+    Some(&key[..root + end + 2])
+}

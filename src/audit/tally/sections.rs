@@ -1,0 +1,222 @@
+//! Requests by section, which is a directory of the first or the second level.
+//!
+//! A request counts for its first directory and for the first two. Directories are foreign text, so
+//! of each level a limited number is kept: those of named origins first, then those with the
+//! smallest stable hashes. That merges exactly. The requests of the others count for the directory
+//! above, because it has all of them.
+
+use std::collections::BTreeSet;
+
+use foldhash::fast::RandomState;
+use hashbrown::{Equivalent, HashMap};
+use serde_bytes::ByteBuf;
+
+use crate::bounded::{Bounded, StableHash};
+use crate::logs::record::Record;
+use crate::merge::Merge;
+
+use super::super::origin_key::{OriginKey, OriginRank};
+use super::counts::OriginRows;
+use super::crawler_tally::Actor;
+use super::rows::{OriginId, Rows};
+use super::section_counts::{
+    SectionCounts, SectionTallies, SectionTally, first_level, origin_and_path,
+};
+
+/// The most directories of each level.
+const SECTIONS_MAX: usize = 10_000;
+
+/// Directories that are counted before they are hashed.
+const RECENT_MAX: usize = 16_384;
+
+/// Longer directories count for the one above.
+const SECTION_BYTES_MAX: usize = 256;
+
+/// The first byte of a key at an origin that the user did not name.
+const STRANGER: u8 = b'?';
+
+/// The same at a named one.
+const NAMED: u8 = b'!';
+
+/// Requests by section while lines are counted.
+#[derive(Clone, Debug)]
+pub struct Sections {
+    recent: HashMap<SectionKey<Box<[u8]>>, SectionTally, RandomState>,
+    levels: [Bounded<Vec<u8>, SectionTallies>; 2],
+}
+
+/// A directory of an origin, and a crawler.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+struct SectionKey<D> {
+    origin: OriginId,
+    actor: Actor,
+    directory: D,
+}
+
+impl Equivalent<SectionKey<Box<[u8]>>> for SectionKey<&[u8]> {
+    #[inline]
+    fn equivalent(&self, key: &SectionKey<Box<[u8]>>) -> bool {
+        self.origin == key.origin && self.actor == key.actor && *self.directory == *key.directory
+    }
+}
+
+impl Default for Sections {
+    fn default() -> Sections {
+        let levels = [Bounded::new(SECTIONS_MAX), Bounded::new(SECTIONS_MAX)];
+        Sections { recent: HashMap::default(), levels }
+    }
+}
+
+impl Sections {
+    /// Counts a request for `path` at an origin of `rows` by `actor`, if it is in a directory.
+    #[inline]
+    pub fn count(
+        &mut self,
+        (origin, rows): (OriginId, &Rows),
+        path: &[u8],
+        actor: Actor,
+        record: &Record<'_>,
+    ) {
+        let Some(directory) = directory(path) else { return };
+        if self.recent.len() > RECENT_MAX {
+            self.settle(rows);
+        }
+        let mut first = SectionTally::default();
+        let key = SectionKey { origin, actor, directory };
+        let known = self.recent.get_mut(&key);
+        let is_known = known.is_some();
+        let tally = known.unwrap_or(&mut first);
+        tally.statuses.count(record.status);
+        tally.bytes = tally.bytes.saturating_add(record.bytes);
+        if !is_known {
+            self.recent.insert(SectionKey { origin, actor, directory: directory.into() }, first);
+        }
+    }
+
+    /// Adds `counts` of another tally.
+    pub fn add(&mut self, counts: SectionCounts) {
+        for (level, counts) in self.levels.iter_mut().zip(counts) {
+            for (key, tallies) in counts {
+                level.add_hashed(rank(&key), key.into_vec(), tallies);
+            }
+        }
+    }
+
+    /// What is kept at these origins, in order, after all is settled.
+    pub fn into_counts(self, origins: &[OriginRows]) -> SectionCounts {
+        let origins: BTreeSet<&str> = origins.iter().map(|of| of.origin_key.as_str()).collect();
+        let is_kept = |key: &[u8]| origin_and_path(key).is_some_and(|of| origins.contains(of.0));
+        self.levels.map(|level| {
+            let kept = level.into_parts().0.filter(|(key, _)| is_kept(key));
+            let mut kept: Vec<(ByteBuf, SectionTallies)> =
+                kept.map(|(key, tallies)| (key.into(), tallies)).collect();
+            kept.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+            kept
+        })
+    }
+
+    /// Names the origins of `rows`, as it must be done before these are merged.
+    pub fn settle(&mut self, rows: &Rows) {
+        let mut directories: HashMap<(OriginId, Box<[u8]>), SectionTallies, RandomState> =
+            HashMap::default();
+        for (SectionKey { origin, actor, directory }, tally) in self.recent.drain() {
+            directories.entry((origin, directory)).or_default().entry(actor).absorb(tally);
+        }
+        let [firsts, seconds] = &mut self.levels;
+        for ((origin, directory), tallies) in directories {
+            let (origin_key, rank_of_origin) = rows.origin_of(origin);
+            if *origin_key == OriginKey::Others {
+                continue;
+            }
+            let mut key = Vec::new();
+            push_origin((origin_key, rank_of_origin), &mut key);
+            key.extend_from_slice(&directory);
+            let first = first_level(&key).unwrap_or(&key);
+            firsts.add_hashed(rank(first), first.to_vec(), tallies.clone());
+            if first.len() < key.len() {
+                seconds.add_hashed(rank(&key), key, tallies);
+            }
+        }
+    }
+}
+
+impl Merge for Sections {
+    /// Both are settled.
+    fn absorb(&mut self, other: Sections) {
+        self.levels.absorb(other.levels);
+    }
+}
+
+/// Begins a key of a path at an origin.
+#[inline]
+pub fn push_origin((origin_key, rank): (&OriginKey, OriginRank), key: &mut Vec<u8>) {
+    key.clear();
+    key.push(if rank == OriginRank::Named { NAMED } else { STRANGER });
+    key.extend_from_slice(origin_key.as_str().as_bytes());
+    key.push(b' ');
+}
+
+/// At most the first two directories of a path, with their slashes.
+#[inline]
+fn directory(path: &[u8]) -> Option<&[u8]> {
+    let path = &path[..path.len().min(SECTION_BYTES_MAX)];
+    // Names are short, so that a search by bytes is as fast as any.
+    let mut end = None;
+    for _ in 0..2 {
+        let from = end.unwrap_or(1);
+        let at = path.get(from..)?.iter().position(|byte| matches!(byte, b'/' | b'?'));
+        match at.map(|at| from + at).filter(|&at| path[at] == b'/') {
+            Some(slash) => end = Some(slash + 1),
+            None => break,
+        }
+    }
+    Some(&path[..end?])
+}
+
+/// The order in which paths are kept: those of named origins, then those of others in the order in
+/// which rows keep them. So origins without rows take no room.
+pub fn rank(key: &[u8]) -> u64 {
+    let hash = key.stable_hash() >> 1;
+    match origin_and_path(key) {
+        Some((origin, _)) if key.first() != Some(&NAMED) => {
+            1 << 63 | origin.as_bytes().stable_hash() >> 33 << 32 | hash >> 31
+        }
+        _ => hash,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_of_paths() {
+        let long = format!("/{}/a/b", "x".repeat(SECTION_BYTES_MAX - 3));
+        let too_long = format!("/{}/a/b", "x".repeat(SECTION_BYTES_MAX));
+        let first = &long[..SECTION_BYTES_MAX - 1];
+        for (path, expected) in [
+            ("", None),
+            ("/", None),
+            ("/a", None),
+            ("/a?b/c/", None),
+            ("/a/", Some("/a/")),
+            ("/a/b", Some("/a/")),
+            ("/a/b?c/d", Some("/a/")),
+            ("/a/b/c/d", Some("/a/b/")),
+            ("//a/b", Some("//a/")),
+            (&long, Some(first)),
+            (&too_long, None),
+        ] {
+            assert_eq!(directory(path.as_bytes()), expected.map(str::as_bytes), "{path}");
+        }
+        for (key, first) in [("!o /a/b/", "!o /a/"), ("!o /a/", "!o /a/"), ("!o //a/", "!o //")] {
+            assert_eq!(first_level(key.as_bytes()), Some(first.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn named_origins_come_first() {
+        let (named, stranger) = (rank(b"!o /a/"), rank(b"?o /a/"));
+        assert!(named < 1 << 63 && stranger >= 1 << 63);
+    }
+}

@@ -2,13 +2,15 @@
 
 mod build;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use crate::config::money::Money;
 use crate::crawlers::{crawler::CrawlerId, identity::Identity, registry::Registry};
 use crate::input::source::FileId;
 use crate::judge::policy_files::PolicyFile;
 use crate::judge::timeline::BeforeFirst;
-use crate::merge::sum;
+use crate::merge::{Merge, sum};
 use crate::time::Day;
 
 use super::answer_tally::AnswerTally;
@@ -45,6 +47,8 @@ pub struct ReportModel {
     pub sections: SectionRows,
     /// The same by path; `None` if paths were not counted.
     pub paths: Option<BTreeMap<Actor, PathRows>>,
+    /// The price of 10^9 bytes, if it is given.
+    pub price: Option<Money>,
     /// By user agent.
     pub unknown_crawlers: Vec<UnknownCrawler>,
     /// What did not fit in `unknown_crawlers`.
@@ -132,6 +136,17 @@ impl ReportModel {
         by_day.into_iter().flat_map(|(day, rows)| {
             rows.into_iter().map(move |(origin, actor, sums)| (day, origin, actor, sums))
         })
+    }
+
+    /// Each crawler and identity at all origins, most bytes first.
+    pub fn by_bytes(&self) -> Vec<(Actor, Sums)> {
+        let mut sums: BTreeMap<Actor, Sums> = BTreeMap::new();
+        self.rows
+            .iter()
+            .for_each(|row| sums.entry(row.actor).or_default().absorb(row.tally.total()));
+        let mut sums = Vec::from_iter(sums);
+        sums.sort_by_key(|(_, sums)| Reverse(sums.bytes));
+        sums
     }
 
     /// Sums over all crawlers.

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use crate::config::audit_config::AuditConfig;
+use crate::config::money::Money;
 use crate::config::setting::{AddressForm, Percent, Timeout, Timezone};
 use crate::url::{dialect::Dialect, origin::Origin};
 
@@ -281,6 +282,10 @@ config_flags! {
         /// requested. It is off by default because it takes more time and memory, and the report shows paths.
         #[arg(long, hide_short_help = true)]
         paths: bool,
+
+        /// Price of a GB (10^9 bytes) that you serve, such as 0.09 or 0.09USD; adds costs.csv.
+        #[arg(long, value_name = "MONEY", hide_short_help = true)]
+        cost_per_gb: Option<Money>,
     }
 
     /// How genuine crawlers are distinguished from clients that only use their names.

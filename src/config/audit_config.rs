@@ -13,6 +13,7 @@ use crate::time::Window;
 use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::fault::Fault;
+use super::money::Money;
 use super::setting::{AddressForm, Percent, Timeout, Timezone, settings};
 
 /// The archive of `fetch` if no other is named.
@@ -105,6 +106,9 @@ settings! {
         /// Whether requests are counted by section and path.
         #[serde(skip_serializing_if = "is_off")]
         pub paths: bool = false,
+        /// The price of 10^9 bytes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cost_per_gb: Money,
         /// Whether outages of robots.txt are inferred from the logs.
         #[serde(skip_serializing_if = "is_off")]
         pub infer_outages: bool = false,

@@ -3,4 +3,5 @@
 pub mod audit_config;
 pub mod fault;
 pub mod file;
+pub mod money;
 pub mod setting;

@@ -1,7 +1,11 @@
 //! The summary printed at the end of a run.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use crate::audit::{sums::Sums, what_if::WhatIfChange};
-use crate::crawlers::identity::Identity;
+use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+use crate::merge::Merge;
 
 use super::aligned::{cut, wrapped};
 use super::escape::shown;
@@ -18,7 +22,8 @@ const DRAFT_CHARS_MAX: usize = 40;
 /// A headline, notes, and the rows with the most violations.
 pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     let head = wrapped(&headline(model, view.palette), view.columns, 2);
-    let below = identity_lines(model) + &what_if_lines(model) + &reaction_line(model);
+    let below =
+        identity_lines(model) + &what_if_lines(model) + &reaction_line(model) + &cost_line(model);
     head + &wrapped(&below, view.columns, 4) + &table_text(model, view)
 }
 
@@ -81,6 +86,23 @@ fn reaction_line(model: &PageModel<'_>) -> String {
         counted(still.len() as u64, "crawler"),
         most_of(model, &still, CHANGED_SHOWN),
     )
+}
+
+/// What all crawlers cost, and those that cost most; empty without a price.
+fn cost_line(model: &PageModel<'_>) -> String {
+    let Some(price) = &model.audit.price else { return String::new() };
+    let mut bytes: BTreeMap<CrawlerId, u64> = BTreeMap::new();
+    for ((crawler, _), sums) in model.audit.by_bytes() {
+        bytes.entry(crawler).or_default().absorb(sums.bytes);
+    }
+    let mut bytes = Vec::from_iter(bytes);
+    bytes.sort_by_key(|(_, bytes)| Reverse(*bytes));
+    let cost = |bytes| price.shown(price.of_bytes(bytes));
+    let first = bytes.iter().take(CHANGED_SHOWN);
+    let first = first.map(|(id, bytes)| format!("{} {}", model.name(*id), cost(*bytes)));
+    let (all, first) = (model.audit.total().bytes, first.collect::<Vec<_>>().join(", "));
+    let (shown, all) = (cost(all), grouped(all));
+    format!("  {all} bytes for known crawlers cost {shown} (most: {first}); see costs.csv\n")
 }
 
 /// The identities of the crawlers; empty if none was verified, because a note says so.

@@ -12,14 +12,15 @@ use crate::audit::unknown::UnknownCrawler;
 use crate::audit::usage::UsageRow;
 use crate::audit::what_if_rows::{ChangedVerdict, WhatIf};
 use crate::audit::{delay_kept::Excess, model::ReportModel, tally::user_agents::UserAgentTally};
+use crate::config::money::MILLION;
 use crate::statistics::{two_proportions, wilson_interval};
 use crate::time::Hour;
 
 use super::columns::column::TableSchema;
 use super::columns::tables::{
-    COMPARISON, COMPLIANCE, CRAWL_DELAY, DAILY, HOURLY, PATHS, POLICY_FILES, REACTIONS, REFETCHES,
-    REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SECTION, SESSIONS, STATUS, SUMMARY, UNKNOWN_CRAWLERS,
-    URLS, USAGE, VIOLATION, WHAT_IF,
+    COMPARISON, COMPLIANCE, COSTS, CRAWL_DELAY, DAILY, HOURLY, PATHS, POLICY_FILES, REACTIONS,
+    REFETCHES, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SECTION, SESSIONS, STATUS, SUMMARY,
+    UNKNOWN_CRAWLERS, URLS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -40,6 +41,7 @@ type WriteRows = fn(&Audited<'_>, &mut Csv<'_>) -> io::Result<()>;
 pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (SUMMARY, write_summary),
     (STATUS, write_statuses),
+    (COSTS, write_costs),
     (SECTION, write_sections),
     (PATHS, write_paths),
     (URLS, write_urls),
@@ -68,12 +70,13 @@ pub type WriteTable =
 /// The [`TABLES`] that the report of `audit` has, with their functions.
 pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSchema, WriteTable)> {
     let has_sessions = !audit.options.get("session_minutes").is_null();
-    let has_paths = audit.paths.is_some();
+    let (has_paths, has_price) = (audit.paths.is_some(), audit.price.is_some());
     let (is_simulated, is_compared) = (audit.simulation.is_some(), compared_day(audit).is_some());
     let tables = TABLES.iter().filter(move |(table, _)| match table.file {
         file if file == WHAT_IF.file => is_simulated,
         file if file == COMPARISON.file => is_compared,
         file if file == SESSIONS.file => has_sessions,
+        file if file == COSTS.file => has_price,
         file if [SECTION, PATHS, URLS].map(|of| of.file).contains(&file) => has_paths,
         _ => true,
     });
@@ -114,6 +117,18 @@ fn write_statuses(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
                 .fraction(answered.requests, all)
                 .counts([answered.bytes]);
         })
+    })
+}
+
+fn write_costs(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    let all = of.audit.total().bytes;
+    csv.rows(of.audit.by_bytes(), |row, ((id, identity), sums)| {
+        row.crawler_and_identity(of.crawlers.registry.crawler(id), identity)
+            .counts([sums.requests, sums.bytes])
+            .fraction(sums.bytes, all)
+            .maybe(of.audit.price.as_ref(), 2, |row, price| {
+                row.fraction(price.of_bytes(sums.bytes), MILLION).text(&price.currency)
+            });
     })
 }
 

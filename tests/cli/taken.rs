@@ -285,3 +285,42 @@ fn paths_are_counted_only_if_wanted() {
     sandbox.run("audit -q --paths --robots robots.txt -o with access.log").exits(0);
     assert!(!sandbox.text("with/paths.csv").contains("secret"));
 }
+
+#[test]
+fn bytes_have_a_price() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let request = |crawler, bytes| {
+        Request { host: "a.example", crawler, target: "/".to_owned(), status: 0, bytes }.line()
+    };
+    let log = [request(0, 1_000_000_000), request(1, 7_000_000_000), request(0, 2_000_000_000)];
+    sandbox.write("access.log", log.concat());
+    let columns = "crawler requests bytes bytes_share cost currency";
+    let check = |report: &str, currency: &str| {
+        let rows = sandbox.table(&format!("{report}/costs.csv")).cells(columns);
+        let of_bing = format!("bingbot | 1 | 7000000000 | 0.700000 | 0.630000 | {currency}");
+        let of_openai = format!("GPTBot | 2 | 3000000000 | 0.300000 | 0.270000 | {currency}");
+        assert_eq!(rows, [of_bing, of_openai]);
+    };
+    let run = "audit --cost-per-gb 0.09USD --robots robots.txt -o report access.log";
+    let summary = sandbox.run(run).exits(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        summary.contains(
+            "10,000,000,000 bytes for known crawlers cost 0.900000 USD (most: bingbot 0.630000 USD, \
+             GPTBot 0.270000 USD); see costs.csv"
+        ),
+        "{summary}"
+    );
+    check("report", "USD");
+    let config =
+        "[sites.a]\nlogs = [\"access.log\"]\nrobots = \"robots.txt\"\ncost_per_gb = 0.09\n";
+    sandbox.write("botaudit.toml", config);
+    sandbox.run("audit -q --config botaudit.toml --site a -o site").exits(0);
+    check("site", "");
+    sandbox.run("audit -q --robots robots.txt -o without access.log").exits(0);
+    assert!(!sandbox.path("without/costs.csv").exists());
+    sandbox
+        .run("audit --cost-per-gb 1,5 --robots robots.txt -o x access.log")
+        .exits(2)
+        .complains("write a number with up to 6 decimals, such as 0.09 or 0.09USD");
+}

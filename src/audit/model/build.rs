@@ -63,6 +63,7 @@ impl ReportModel {
             hours: counts.hours,
             sections: SectionRows::new(),
             paths: None,
+            price: header.options.get("cost_per_gb").as_str().and_then(|text| text.parse().ok()),
             unknown_crawlers,
             other_unknown_crawlers: counts.other_unknown_crawlers,
             robots_failures: failures.len(),

@@ -38,6 +38,14 @@ tables! {
         BYTES,
     ];
 
+    /// What crawlers cost, if a price is given.
+    COSTS = "costs.csv", "each crawler and identity, for all origins together, most bytes first; only with `--cost-per-gb`": [
+        CRAWLER, REQUESTS, BYTES,
+        column("bytes_share", "fraction, 6 decimals", "bytes / bytes of all known crawlers"),
+        column("cost", "number, 6 decimals", "price of these bytes, at the price of `--cost-per-gb` for 10^9 bytes"),
+        column("currency", "text", "currency of that price; empty if it is given without one"),
+    ];
+
     /// Requests by section, if they are counted.
     SECTION = "sections.csv", "each origin, section, crawler and identity; only with `--paths`: see [sections](#sections)": [
         ORIGIN,

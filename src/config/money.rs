@@ -1,0 +1,118 @@
+//! An amount of money, with or without a currency.
+
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use super::setting::{Scalar, Setting};
+
+/// The decimals of an amount.
+const DECIMALS: usize = 6;
+
+/// 10 to the power of `DECIMALS`.
+pub const MILLION: u64 = 1_000_000;
+
+/// An amount in millionths, and the name of its currency, which may be empty.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Money {
+    millionths: u64,
+    /// Such as `USD`.
+    pub currency: String,
+}
+
+impl Money {
+    /// The price of `bytes` in millionths, if this is the price of 10^9 bytes; rounded half up.
+    pub fn of_bytes(&self, bytes: u64) -> u64 {
+        let billionths = u128::from(self.millionths) * u128::from(bytes);
+        u64::try_from((billionths + 500_000_000) / 1_000_000_000).unwrap_or(u64::MAX)
+    }
+
+    /// An amount of this currency for people: two decimals, or all of those below 1.
+    pub fn shown(&self, millionths: u64) -> String {
+        let text = match millionths {
+            MILLION.. => {
+                let cents = millionths.saturating_add(5_000) / 10_000;
+                format!("{}.{:02}", cents / 100, cents % 100)
+            }
+            _ => format!("0.{millionths:06}"),
+        };
+        format!("{text} {}", self.currency).trim_end().to_owned()
+    }
+}
+
+impl FromStr for Money {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Money, &'static str> {
+        const ADVICE: &str = "write a number with up to 6 decimals, such as 0.09 or 0.09USD";
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, currency) = (&text[..end], text[end..].trim());
+        let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+        let is_number = !whole.is_empty() && decimals.len() <= DECIMALS;
+        let is_currency = currency.chars().count() <= 8 && !currency.chars().any(is_of_number);
+        let digits = format!("{whole}{decimals:0<DECIMALS$}");
+        let millionths = digits.parse().ok().filter(|_| is_number && is_currency);
+        Ok(Money { millionths: millionths.ok_or(ADVICE)?, currency: currency.to_owned() })
+    }
+}
+
+fn is_of_number(c: char) -> bool {
+    c.is_ascii_digit() || c.is_control() || matches!(c, '.' | ',' | '-')
+}
+
+impl Serialize for Money {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (whole, decimals) = (self.millionths / MILLION, self.millionths % MILLION);
+        let number = format!("{whole}.{decimals:06}");
+        let number = number.trim_end_matches('0').trim_end_matches('.');
+        to.collect_str(&format_args!("{number}{}", self.currency))
+    }
+}
+
+impl Setting for Money {
+    const EXPECTED: &'static str = "a number, or text in quotes such as \"0.09USD\"";
+
+    fn from_scalar(scalar: Scalar) -> Option<Result<Money, String>> {
+        let text = match scalar {
+            Scalar::Text(text) => text,
+            Scalar::Whole(number) => number.to_string(),
+            Scalar::Number(number) => number.to_string(),
+            _ => return None,
+        };
+        Some(text.parse().map_err(|why| format!("'{text}': {why}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts() {
+        for (text, millionths, written) in [
+            ("0.09", 90_000, "0.09"),
+            ("0.09USD", 90_000, "0.09USD"),
+            ("12 €", 12_000_000, "12€"),
+            ("0.000001", 1, "0.000001"),
+            ("5.", 5_000_000, "5"),
+        ] {
+            let money: Money = text.parse().unwrap();
+            assert_eq!(money.millionths, millionths, "{text}");
+            assert_eq!(serde_json::to_value(&money).unwrap(), written, "{text}");
+        }
+        for wrong in
+            ["", "USD", ".5", "-1", "1e3", "0.0000001", "1.2.3", "1,5", "1 U-D", "99999999999999"]
+        {
+            assert!(wrong.parse::<Money>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn prices() {
+        let money: Money = "0.09USD".parse().unwrap();
+        assert_eq!(money.of_bytes(1_000_000_000), 90_000);
+        assert_eq!((money.of_bytes(5_555), money.of_bytes(5_556)), (0, 1));
+        assert_eq!(money.of_bytes(u64::MAX), 1_660_206_966_633_860);
+        assert_eq!((&*money.shown(412), &*money.shown(1_995_000)), ("0.000412 USD", "2.00 USD"));
+    }
+}

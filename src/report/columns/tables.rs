@@ -31,7 +31,7 @@ tables! {
     /// Requests by status.
     STATUS = "statuses.csv", "each origin, crawler, identity and HTTP status": [
         ORIGIN, CRAWLER,
-        column("status", "100 to 599", "status of the answers; empty for any other, and for requests without an answer"),
+        column("status", "HTTP status", "status of the answers, 100 to 599; empty for any other, and for requests without an answer"),
         column("status_group", "ok, not-modified, redirected, refused, not-found, other-client-error, server-error, other", "`ok`: 200 to 299; `not-modified`: 304; `redirected`: other 3xx; `refused`: 401, 402, 403, 429, 451; `not-found`: 404, 410; `other-client-error`: other 4xx; `server-error`: 5xx; `other`: the rest"),
         REQUESTS,
         column("share", "fraction, 6 decimals", "requests / all requests of this crawler and identity at this origin"),

@@ -39,15 +39,10 @@ pub fn address(text: &[u8]) -> Option<IpAddr> {
     address.ok().map(|address: IpAddr| address.to_canonical())
 }
 
-/// Reads a network, as `10.0.0.0/8`, or a single address. `None` for anything else.
-pub fn network(text: &str) -> Option<IpNet> {
-    let network = text.parse().ok().or_else(|| text.parse().ok().map(|ip: IpAddr| IpNet::from(ip)));
-    network.map(|network: IpNet| network.trunc())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crawlers::network_names::network;
     use crate::time::UtcTime;
 
     #[track_caller]

@@ -34,7 +34,7 @@ const MAGIC: &[u8] = b"botaudit collected 1 ";
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit collected ";
 
 /// Options that do not change what is collected.
-const NEUTRAL: [&str; 15] = [
+const NEUTRAL: [&str; 16] = [
     "what_if",
     "what_if_for",
     "dns_max",
@@ -50,6 +50,7 @@ const NEUTRAL: [&str; 15] = [
     "session_minutes",
     "paths",
     "cost_per_gb",
+    "networks",
 ];
 
 /// Options that select what is collected; a file may contain more than an audit needs.

@@ -61,6 +61,7 @@ use std::sync::{Arc, atomic::AtomicU64};
 use ipnet::IpNet;
 
 use crate::config::audit_config::REACTION_DAYS;
+use crate::crawlers::network_names::NetworkNames;
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::open::open;
@@ -117,6 +118,8 @@ pub struct Options {
     pub session_minutes: Option<usize>,
     /// How requests are counted by path, if they are.
     pub paths: Option<UrlPart>,
+    /// Networks by which sessions are counted.
+    pub networks: Option<Arc<NetworkNames>>,
     /// The limits of a tally.
     pub limits: TallyLimits,
 }
@@ -137,6 +140,7 @@ impl Options {
             reaction_days: REACTION_DAYS,
             session_minutes: None,
             paths: None,
+            networks: None,
             limits: TallyLimits::default(),
         }
     }
@@ -229,6 +233,7 @@ fn context<'a>(
         own_site: OwnSite::new(registry),
         client_key: None,
         sessions: None,
+        networks: options.networks.as_deref(),
     }
 }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::input::source::FileId;
 use crate::judge::robots::RobotsId;
-use crate::merge::{Merge, merge_fields};
+use crate::merge::{Merge, merge_fields, sum};
 use crate::mutex::lock;
 use crate::time::UtcTime;
 
@@ -36,15 +36,23 @@ const SWEEP_SECONDS: u64 = 60;
 /// The number of distinct paths from which on it is estimated, from this many smallest hashes.
 pub const PATHS_MAX: usize = if cfg!(test) { 256 } else { 1024 };
 
-/// The sessions of one crawler.
+/// Sessions.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct SessionTally {
+pub struct SessionSums {
     /// Sessions by their number of requests.
     pub sizes: TimeBuckets,
     /// Requests of clients that were not remembered.
     #[serde(skip_serializing_if = "is_default")]
     pub without_session: u64,
+}
+
+/// The sessions of one crawler.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct SessionTally {
+    /// By the name of the network of the client; empty if it is not known.
+    pub networks: BTreeMap<String, SessionSums>,
     /// The smallest hashes of requested paths.
     pub paths: BTreeSet<u64>,
 }
@@ -61,13 +69,15 @@ impl SessionTally {
         }
     }
 
+    /// The sessions of all networks.
+    pub fn total(&self) -> SessionSums {
+        sum(self.networks.values().cloned())
+    }
+
     /// All requests; `None` if the sums cannot be.
     pub fn requests(&self) -> Option<u64> {
-        let mut sizes = self.sizes.buckets();
-        sizes.try_fold(self.without_session, |sum, (size, sessions)| {
-            let size = u64::try_from(size).ok().filter(|size| *size > 0)?;
-            sum.checked_add(size.checked_mul(sessions)?)
-        })
+        let mut networks = self.networks.values();
+        networks.try_fold(0u64, |total, sums| total.checked_add(sums.requests()?))
     }
 
     fn bound_paths(&mut self) {
@@ -85,7 +95,19 @@ impl SessionTally {
     }
 }
 
-merge_fields!(SessionTally { sizes, without_session, paths }, bound_paths);
+impl SessionSums {
+    /// All requests; `None` if the sums cannot be.
+    pub fn requests(&self) -> Option<u64> {
+        let mut sizes = self.sizes.buckets();
+        sizes.try_fold(self.without_session, |sum, (size, sessions)| {
+            let size = u64::try_from(size).ok().filter(|size| *size > 0)?;
+            sum.checked_add(size.checked_mul(sessions)?)
+        })
+    }
+}
+
+merge_fields!(SessionSums { sizes, without_session });
+merge_fields!(SessionTally { networks, paths }, bound_paths);
 
 /// The requests of a crawler at an origin under a version of robots.txt with a Crawl-delay.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -105,6 +127,8 @@ pub struct ClientRequest {
     pub actor: Actor,
     /// A hash of the client.
     pub client: u64,
+    /// The name of its network, if it is known.
+    pub network: Option<Arc<str>>,
     /// A hash of origin and path, if it has a path.
     pub path: Option<u64>,
     /// The time.
@@ -130,6 +154,17 @@ pub struct Sessions {
     inputs: Mutex<(BTreeMap<FileId, InputSessions>, SessionCounts)>,
 }
 
+/// A session that may go on.
+#[derive(Debug)]
+struct OpenSession {
+    /// The time of its last request.
+    last: i64,
+    /// Its requests.
+    size: u64,
+    /// The name of the network of the client.
+    network: Option<Arc<str>>,
+}
+
 /// An input in progress.
 #[derive(Debug, Default)]
 struct InputSessions {
@@ -139,8 +174,8 @@ struct InputSessions {
     waiting: BTreeMap<u64, Vec<ClientRequest>>,
     /// Their number, once it is known.
     chunks: Option<u64>,
-    /// The last request of each client, and the requests of its session.
-    clients: HashMap<(Actor, u64), (i64, u64), RandomState>,
+    /// The last session of each client.
+    clients: HashMap<(Actor, u64), OpenSession, RandomState>,
     /// When ended sessions were last forgotten.
     swept: Option<i64>,
     /// The last request of each client with a Crawl-delay.
@@ -187,23 +222,28 @@ impl Sessions {
         if inputs.get(&input).is_some_and(|of_input| of_input.chunks == Some(of_input.next))
             && let Some(ended) = inputs.remove(&input)
         {
-            for ((actor, _), (_, size)) in ended.clients {
-                counts.end_session(actor, size);
+            for ((actor, _), session) in ended.clients {
+                counts.end_session(actor, &session);
             }
         }
     }
 }
 
 impl SessionCounts {
-    fn end_session(&mut self, actor: Actor, size: u64) {
-        let size = i64::try_from(size).unwrap_or(i64::MAX);
-        self.sessions.entry(actor).or_default().sizes.add(size, 1);
+    fn end_session(&mut self, actor: Actor, session: &OpenSession) {
+        let size = i64::try_from(session.size).unwrap_or(i64::MAX);
+        self.sums(actor, session.network.as_deref()).sizes.add(size, 1);
+    }
+
+    fn sums(&mut self, actor: Actor, network: Option<&str>) -> &mut SessionSums {
+        let networks = &mut self.sessions.entry(actor).or_default().networks;
+        networks.entry(network.unwrap_or_default().to_owned()).or_default()
     }
 }
 
 impl InputSessions {
     fn count(&mut self, request: ClientRequest, silence: i64, counts: &mut SessionCounts) {
-        let ClientRequest { actor, client, path, time, delayed } = request;
+        let ClientRequest { actor, client, network, path, time, delayed } = request;
         let now = time.unix_seconds();
         let tally = counts.sessions.entry(actor).or_default();
         path.into_iter().for_each(|path| tally.add_path(path));
@@ -211,23 +251,26 @@ impl InputSessions {
             self.count_gap((at, client), rank, (now, delay), counts);
         }
         let key = (actor, client);
-        if let Some((last, size)) = self.clients.get_mut(&key) {
-            if now.saturating_sub(*last) > silence {
-                counts.end_session(actor, std::mem::take(size));
+        if let Some(session) = self.clients.get_mut(&key) {
+            if now.saturating_sub(session.last) > silence {
+                counts.end_session(actor, session);
+                session.size = 0;
             }
-            (*last, *size) = (now, *size + 1);
+            (session.last, session.size) = (now, session.size + 1);
             return;
         }
         let is_swept = self.swept.is_some_and(|swept| now.abs_diff(swept) < SWEEP_SECONDS);
         if self.clients.len() >= CLIENTS_MAX && !is_swept {
             self.swept = Some(now);
             let has_ended = |last: i64| now.saturating_sub(last) > silence;
-            let ended = self.clients.extract_if(|_, (last, _)| has_ended(*last));
-            ended.for_each(|((actor, _), (_, size))| counts.end_session(actor, size));
+            let ended = self.clients.extract_if(|_, session| has_ended(session.last));
+            ended.for_each(|((actor, _), session)| counts.end_session(actor, &session));
         }
         match self.clients.len() < CLIENTS_MAX {
-            true => drop(self.clients.insert(key, (now, 1))),
-            false => counts.sessions.entry(actor).or_default().without_session += 1,
+            true => {
+                self.clients.insert(key, OpenSession { last: now, size: 1, network });
+            }
+            false => counts.sums(actor, network.as_deref()).without_session += 1,
         }
     }
 
@@ -270,9 +313,11 @@ mod tests {
             let actor = (CrawlerId(random(state, 2) as u16), Identity::Unverified);
             let seconds = at * 20 + random(state, 400);
             let at = DelayedAt { origin_key: Arc::clone(&origin_key), actor, robots: RobotsId(0) };
+            let client = random(state, clients) as u64;
             ClientRequest {
                 actor,
-                client: random(state, clients) as u64,
+                client,
+                network: (client > 0).then(|| format!("network {}", client % 3).into()),
                 path: (random(state, 9) > 0).then(|| random(state, 40) as u64),
                 time: UtcTime::from_unix_seconds(seconds as i64).unwrap(),
                 delayed: (random(state, 2) == 0).then_some((at, OriginRank::Named, 60_000)),
@@ -313,7 +358,8 @@ mod tests {
             assert_eq!(whole.gaps, parts.gaps);
             let total: u64 = whole.sessions.values().map(|of| of.requests().unwrap()).sum();
             assert_eq!(total, 200);
-            without_session += whole.sessions.values().map(|of| of.without_session).sum::<u64>();
+            without_session +=
+                whole.sessions.values().map(|of| of.total().without_session).sum::<u64>();
         }
         assert!(without_session > 0);
     }

@@ -17,6 +17,7 @@ use crate::crawlers::cache::{UserAgentCache, identify_cached};
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identify::Identified;
 use crate::crawlers::identity::Identity;
+use crate::crawlers::network_names::NetworkNames;
 use crate::crawlers::registry::Registry;
 use crate::input::chunks::Chunk;
 use crate::input::lines::lines;
@@ -91,6 +92,8 @@ pub struct Context<'a> {
     pub pass: Pass,
     /// Sessions of clients, if they are counted.
     pub sessions: Option<Sessions>,
+    /// Networks by which they are counted.
+    pub networks: Option<&'a NetworkNames>,
     /// The key for hashes of clients; `None` if none are collected.
     pub client_key: Option<&'a ClientKey>,
     /// Whether each day has its own counter.
@@ -413,7 +416,7 @@ impl<'a> Worker<'a> {
         }
         if context.sessions.is_some() {
             let request = client_request(
-                (context.judge, context.trusted_proxies),
+                (context.judge, context.trusted_proxies, context.networks),
                 site,
                 &dated,
                 (crawler, identity, path),

@@ -261,6 +261,13 @@ config_flags! {
         #[arg(help_heading = "Sessions", long, value_name = "MINUTES", hide_short_help = true)]
         session_minutes: Option<usize>,
 
+        /// Count sessions by network in networks.csv, too.
+        ///
+        /// FILE is CSV with the columns prefix and network, such as 192.0.2.0/24,Example Hosting. The longest
+        /// prefix with the address of the client decides. botaudit contains no such data.
+        #[arg(help_heading = "Sessions", long, value_name = "FILE", hide_short_help = true)]
+        networks: Option<PathBuf>,
+
         /// Leave this form of statements about use out of usage.csv: content-usage, content-signal or
         /// product-token; repeatable.
         ///

@@ -1,6 +1,7 @@
 //! Turns a configuration into everything that an audit runs with.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use ipnet::IpNet;
@@ -9,9 +10,10 @@ use crate::archive::Store;
 use crate::audit::origin_options::{Aliases, FromPath, OriginOptions};
 use crate::audit::tally::{counter::TallyLimits, header::DraftScope, paths::UrlPart};
 use crate::audit::{CHUNK_BYTES, Options};
-use crate::audit::{client_address::network, origin_key::OriginKey, what_if::Draft};
+use crate::audit::{origin_key::OriginKey, what_if::Draft};
 use crate::config::audit_config::{AuditConfig, REACTION_DAYS};
 use crate::config::{fault::Fault, setting::AddressForm};
+use crate::crawlers::network_names::{NetworkNames, network};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::{Judge, timeline::BeforeFirst};
@@ -153,6 +155,8 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
         UsageSignal::named(text)
             .ok_or_else(|| Fault::new("ignore_usage", why).or_write("content-usage"))
     });
+    let networks = config.networks.as_deref().map(NetworkNames::read).transpose();
+    let networks = networks.map_err(|err| faults.push(Fault::new("networks", err)));
     Options {
         threads: config.threads.filter(|&threads| threads > 0).unwrap_or_else(cores),
         chunk_bytes: CHUNK_BYTES,
@@ -173,6 +177,7 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
             Some(true) => UrlPart::Path,
             _ => UrlPart::Whole,
         }),
+        networks: networks.ok().flatten().map(Arc::new),
         limits: TallyLimits::default(),
     }
 }

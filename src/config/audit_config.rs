@@ -100,6 +100,9 @@ settings! {
         /// After how many minutes without requests a session ends; sessions are counted only then.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub session_minutes: usize,
+        /// A CSV file of networks by which sessions are counted.
+        #[serde(serialize_with = "lossy", skip_serializing_if = "Option::is_none")]
+        pub networks: PathBuf,
         /// Forms of statements about use that are not counted.
         #[serde(skip_serializing_if = "is_empty")]
         pub ignore_usage: Vec<String> = Vec::new(),
@@ -148,7 +151,8 @@ settings! {
 }
 
 /// Keys that have no effect without another one.
-const NEEDS: [(&str, &str); 6] = [
+const NEEDS: [(&str, &str); 7] = [
+    ("networks", "session_minutes"),
     ("dns_cache", "verify_dns"),
     ("dns_server", "verify_dns"),
     ("dns_timeout", "verify_dns"),
@@ -243,6 +247,7 @@ impl AuditConfig {
             what_if: below(self.what_if),
             crawlers: below(self.crawlers),
             ip_ranges: below(self.ip_ranges),
+            networks: below(self.networks),
             evidence: below(self.evidence),
             dns_cache: below(self.dns_cache),
             ..self

@@ -20,6 +20,8 @@ pub mod identity;
 #[cfg(feature = "cli")]
 pub mod manifest;
 #[cfg(feature = "cli")]
+pub mod network_names;
+#[cfg(feature = "cli")]
 pub mod networks;
 #[cfg(feature = "cli")]
 pub mod range_list;

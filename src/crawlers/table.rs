@@ -292,7 +292,8 @@ fn product_tokens(cells: &Cells, name: &str) -> Result<Vec<String>> {
     Ok(tokens.into_iter().map(str::to_owned).collect())
 }
 
-fn wrong_csv(path: &Path, error: &csv::Error) -> Error {
+/// The error for `error` of a CSV reader.
+pub fn wrong_csv(path: &Path, error: &csv::Error) -> Error {
     let line = error.position().map_or(1, csv::Position::line);
     let why = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {

@@ -7,6 +7,7 @@ use crate::audit::compliance::compliance;
 use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
 use crate::audit::reaction_rows::ReactionRow;
 use crate::audit::refetches::{Refetches, refetches};
+use crate::audit::sessions::SessionSums;
 use crate::audit::sums::Compliance;
 use crate::audit::unknown::UnknownCrawler;
 use crate::audit::usage::UsageRow;
@@ -18,9 +19,9 @@ use crate::time::Hour;
 
 use super::columns::column::TableSchema;
 use super::columns::tables::{
-    COMPARISON, COMPLIANCE, COSTS, CRAWL_DELAY, DAILY, HOURLY, PATHS, POLICY_FILES, REACTIONS,
-    REFETCHES, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SECTION, SESSIONS, STATUS, SUMMARY,
-    UNKNOWN_CRAWLERS, URLS, USAGE, VIOLATION, WHAT_IF,
+    COMPARISON, COMPLIANCE, COSTS, CRAWL_DELAY, DAILY, HOURLY, NETWORKS, PATHS, POLICY_FILES,
+    REACTIONS, REFETCHES, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SECTION, SESSIONS, STATUS,
+    SUMMARY, UNKNOWN_CRAWLERS, URLS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -61,6 +62,7 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (WHAT_IF, write_what_if),
     (COMPARISON, write_comparison),
     (SESSIONS, write_sessions),
+    (NETWORKS, write_networks),
 ];
 
 /// Writes one table of an audit.
@@ -69,8 +71,9 @@ pub type WriteTable =
 
 /// The [`TABLES`] that the report of `audit` has, with their functions.
 pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSchema, WriteTable)> {
-    let has_sessions = !audit.options.get("session_minutes").is_null();
     let (has_paths, has_price) = (audit.paths.is_some(), audit.price.is_some());
+    let has = |option| !audit.options.get(option).is_null();
+    let (has_sessions, has_networks) = (has("session_minutes"), has("networks"));
     let (is_simulated, is_compared) = (audit.simulation.is_some(), compared_day(audit).is_some());
     let tables = TABLES.iter().filter(move |(table, _)| match table.file {
         file if file == WHAT_IF.file => is_simulated,
@@ -78,6 +81,7 @@ pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSch
         file if file == SESSIONS.file => has_sessions,
         file if file == COSTS.file => has_price,
         file if [SECTION, PATHS, URLS].map(|of| of.file).contains(&file) => has_paths,
+        file if file == NETWORKS.file => has_networks,
         _ => true,
     });
     tables.map(|(table, write_rows)| -> (_, WriteTable) {
@@ -408,14 +412,31 @@ fn write_comparison(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
 
 fn write_sessions(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
     csv.rows(&of.audit.sessions, |row, ((id, identity), tally)| {
-        let size = |percent| tally.sizes.percentile(percent).map(i64::unsigned_abs);
-        let (sessions, (paths, is_exact)) = (tally.sizes.total(), tally.distinct_paths());
-        let requests = tally.requests().unwrap_or_default() - tally.without_session;
-        row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity)
-            .counts([sessions, requests])
-            .fraction(requests, sessions)
-            .maybe_counts(size(50).zip(size(95)).map(|(median, p95)| [median, p95]))
-            .counts([tally.without_session, paths])
-            .word(if is_exact { "exact" } else { "estimate" });
+        let (paths, is_exact) = tally.distinct_paths();
+        row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity);
+        session_cells(&tally.total(), row).counts([paths]).word(if is_exact {
+            "exact"
+        } else {
+            "estimate"
+        });
     })
+}
+
+fn write_networks(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    of.audit.sessions.iter().try_for_each(|((id, identity), tally)| {
+        csv.rows(&tally.networks, |row, (network, sums)| {
+            row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity).text(network);
+            session_cells(sums, row);
+        })
+    })
+}
+
+fn session_cells<'r>(sums: &SessionSums, row: &'r mut Row) -> &'r mut Row {
+    let size = |percent| sums.sizes.percentile(percent).map(i64::unsigned_abs);
+    let sessions = sums.sizes.total();
+    let requests = sums.requests().unwrap_or_default() - sums.without_session;
+    row.counts([sessions, requests])
+        .fraction(requests, sessions)
+        .maybe_counts(size(50).zip(size(95)).map(|(median, p95)| [median, p95]))
+        .counts([sums.without_session])
 }

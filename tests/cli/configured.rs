@@ -108,10 +108,16 @@ fn every_mistake_is_named_where_it_was_made() {
 fn what_an_audit_may_do_and_a_nightly_job_may_not_is_refused_with_its_line() {
     let config = "[sites.shop]\nlogs = [\"logs/shop.log\"]\nrobots = \"robots.txt\"\n\
                   origin = \"https://shop.example\"\nwhat_if = \"robots.txt\"\nsince = \"2026-01-01\"\n\
-                  infer_outages = true\n";
+                  infer_outages = true\nsession_minutes = 5\nnetworks = \"networks.csv\"\n";
     let sandbox = sandbox(config);
+    sandbox.write("etc/networks.csv", "prefix,network\n192.0.2.0/33,a\n");
+    let why = "etc/botaudit.toml:9: sites.shop.networks: etc/networks.csv:2: '192.0.2.0/33' is not \
+               a network such as 192.0.2.0/24";
+    audit(&sandbox, "").exits(2).complains(why);
+    sandbox.write("etc/networks.csv", "prefix,network\n192.0.2.0/24,a\n");
     audit(&sandbox, "").exits(0);
-    assert!(sandbox.names("botaudit-report").contains(&"what-if.csv".to_owned()));
+    let names = sandbox.names("botaudit-report");
+    assert!(["what-if.csv", "networks.csv"].iter().all(|of| names.contains(&(*of).to_owned())));
     let ran = sandbox.run("nightly --config etc/botaudit.toml -q").exits(2);
     for expected in [
         "botaudit.toml:5: sites.shop.what_if: not possible in a nightly job",

@@ -254,12 +254,17 @@ fn shares_before_and_since_a_day_are_compared() {
 #[test]
 fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
     const SILENCE: i64 = 300 * 60;
+    // The network of each client, by the longest prefix, as a cell.
+    const NAMES: [&str; 3] = ["'=pair", "one, alone", ""];
+    const NETWORKS: &str = "prefix,network\n192.0.2.0/31,=pair\n192.0.2.1,\"one, alone\"\n\
+                            2001:db8::/32,six\n";
     let mut state = 11;
     for _ in 0..4 {
         let mut world = World::random(&mut state, 400);
         world.requests[..250].sort_by_key(|request| request.time);
         let inputs = world.requests.split_at(250);
         let mut sizes: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
+        let mut by_network: BTreeMap<(usize, &str), Vec<i64>> = BTreeMap::new();
         let mut paths: BTreeMap<usize, BTreeSet<_>> = BTreeMap::new();
         let mut gaps: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for input in [inputs.0, inputs.1] {
@@ -268,6 +273,10 @@ fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
                 let own: Vec<&Request> = own.collect();
                 let is_one = |pair: &&Request, next: &&Request| next.time - pair.time <= SILENCE;
                 let sessions = own.chunk_by(is_one).map(|session| session.len() as i64);
+                if !own.is_empty() {
+                    let network = by_network.entry((crawler, NAMES[client])).or_default();
+                    network.extend(sessions.clone());
+                }
                 sizes.entry(crawler).or_default().extend(sessions);
                 let of_path = own.iter().map(|of| (of.host, of.path));
                 paths.entry(crawler).or_default().extend(of_path);
@@ -290,18 +299,27 @@ fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
                 }
             }
         }
+        let sums = |mut sizes: Vec<i64>| {
+            sizes.sort_unstable();
+            let (count, requests) = (sizes.len(), sizes.iter().sum::<i64>());
+            let (half, most) = (percentile(&sizes, 50), percentile(&sizes, 95));
+            format!("{count} | {requests} | {half} | {most} | 0")
+        };
         let mut expected: Vec<String> = sizes
             .into_iter()
-            .map(|(crawler, mut sizes)| {
-                sizes.sort_unstable();
-                let (name, count) = (CRAWLERS[crawler].0, sizes.len());
-                let requests: i64 = sizes.iter().sum();
-                let (half, most) = (percentile(&sizes, 50), percentile(&sizes, 95));
+            .map(|(crawler, sizes)| {
                 let paths = paths[&crawler].len();
-                format!("{name} | {count} | {requests} | {half} | {most} | 0 | {paths} | exact")
+                format!("{} | {} | {paths} | exact", CRAWLERS[crawler].0, sums(sizes))
             })
             .collect();
         expected.sort();
+        let mut networks: Vec<String> = by_network
+            .into_iter()
+            .map(|((crawler, network), sizes)| {
+                format!("{} | {network} | {}", CRAWLERS[crawler].0, sums(sizes))
+            })
+            .collect();
+        networks.sort();
         let gaps: Vec<String> = gaps
             .into_iter()
             .map(|(key, (gaps, kept))| {
@@ -309,7 +327,8 @@ fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
             })
             .collect();
         let sandbox = world.sandbox();
-        let audit = "audit -q --robots db --session-minutes 300";
+        sandbox.write("networks.csv", NETWORKS);
+        let audit = "audit -q --robots db --session-minutes 300 --networks networks.csv";
         for (log, input) in [("one", inputs.0), ("two", inputs.1)] {
             sandbox
                 .write(&format!("{log}.log"), input.iter().map(Request::line).collect::<String>());
@@ -318,11 +337,16 @@ fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
         sandbox.run(&format!("{audit} -o all one.log two.log")).exits(0);
         sandbox.run("report two.tally one.tally -o merged").exits(0);
         for report in ["all", "merged"] {
-            let columns = "crawler sessions requests requests_median requests_p95 \
+            let columns = "crawler sessions requests_in_sessions requests_median requests_p95 \
                            requests_without_session distinct_paths paths_kind";
             let mut found = sandbox.table(&format!("{report}/sessions.csv")).cells(columns);
             found.sort();
             assert_eq!(found, expected, "{report}");
+            let columns = "crawler network sessions requests_in_sessions requests_median requests_p95 \
+                           requests_without_session";
+            let mut found = sandbox.table(&format!("{report}/networks.csv")).cells(columns);
+            found.sort();
+            assert_eq!(found, networks, "{report}");
             let columns = "scope directive name group requests kept";
             let mut found = sandbox.table(&format!("{report}/compliance.csv")).cells(columns);
             found.retain(|row| row.starts_with("crawler | crawl-delay-gaps"));

@@ -49,13 +49,16 @@ fn refused(sandbox: &Sandbox, arguments: &str, why: &str) -> Ran {
 fn an_output_of_audit_is_no_input_even_with_force() {
     let sandbox = sandbox();
     let audit = "audit --origin https://a.example --force";
-    let inputs = "--ip-ranges ranges --crawlers crawlers.csv --what-if draft.txt";
+    sandbox.write("networks.csv", "prefix,network\n192.0.2.0/24,a\n");
+    let inputs = "--ip-ranges ranges --crawlers crawlers.csv --what-if draft.txt \
+                  --session-minutes 5 --networks networks.csv";
     for (output, role) in [
         ("--evidence access.log", "(a log)"),
         ("--evidence ./robots/../access.log", "(a log)"),
         ("--evidence robots.txt", "(--robots)"),
         ("--evidence draft.txt", "(--what-if)"),
         ("--evidence crawlers.csv", "(--crawlers)"),
+        ("--evidence networks.csv", "(--networks)"),
         ("--evidence ranges/gptbot.json", "(--ip-ranges)"),
         ("--verify-dns --dns-cache access.log", "(a log)"),
         ("-o robots.txt", "(--robots)"),

@@ -6,7 +6,7 @@ use crate::numbers::counted;
 use super::header::{RegistrySummary, ReportedOptions};
 
 /// Options with paths; they may differ.
-const PLACES: [&str; 3] = ["robots", "crawlers", "ip_ranges"];
+const PLACES: [&str; 4] = ["robots", "crawlers", "ip_ranges", "networks"];
 
 /// The program, registry and options that a file was made with.
 #[derive(Clone, Copy, Debug)]

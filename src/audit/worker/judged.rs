@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ipnet::IpNet;
 
 use crate::bounded::StableHash;
-use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+use crate::crawlers::{crawler::CrawlerId, identity::Identity, network_names::NetworkNames};
 use crate::judge::Judge;
 use crate::judge::rule_changes::RuleChange;
 use crate::judge::usage::StatedPreference;
@@ -16,7 +16,7 @@ use crate::merge::Merge;
 use crate::time::UtcTime;
 use crate::url::path::PathQuery;
 
-use super::super::client_address::client;
+use super::super::client_address::{client, client_address};
 use super::super::reactions::{ReactionLimits, TimedRequest};
 use super::super::robots_fetches::is_successful_fetch;
 use super::super::sessions::{ClientRequest, DelayedAt};
@@ -114,7 +114,7 @@ pub(super) fn count_usage(
 
 /// The request for sessions of its client.
 pub(super) fn client_request(
-    (judge, trusted_proxies): (&Judge, &[IpNet]),
+    (judge, trusted_proxies, networks): (&Judge, &[IpNet], Option<&NetworkNames>),
     site: &Site,
     dated: &DatedVerdict<'_>,
     (crawler, identity, path): (CrawlerId, Identity, Option<PathQuery<'_>>),
@@ -129,9 +129,13 @@ pub(super) fn client_request(
         let at = DelayedAt { origin_key: Arc::clone(&site.origin_key), actor, robots: robots.id };
         Some((at, site.origin_rank, delay))
     });
+    let network = networks.and_then(|networks| {
+        networks.name_of(client_address(record, trusted_proxies)?).map(Arc::clone)
+    });
     ClientRequest {
         actor,
         client: client(record, trusted_proxies).stable_hash(),
+        network,
         path: path.map(hash),
         time: record.time,
         delayed: delay,

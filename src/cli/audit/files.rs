@@ -69,9 +69,12 @@ pub fn name_inputs(config: &AuditConfig, sources: &[Source], outputs: &mut Outpu
     if let Some(robots) = config.robots.as_ref().filter(|_| config.fetch != Some(true)) {
         outputs.reads_robots("--robots", robots);
     }
-    let named =
-        [("--crawlers", config.crawlers.as_deref()), ("--what-if", config.what_if.as_deref())];
+    let named = [
+        ("--crawlers", &config.crawlers),
+        ("--what-if", &config.what_if),
+        ("--networks", &config.networks),
+    ];
     for (flag, path) in named {
-        path.into_iter().for_each(|path| outputs.reads(flag, path));
+        path.iter().for_each(|path| outputs.reads(flag, path));
     }
 }

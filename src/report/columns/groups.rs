@@ -91,4 +91,14 @@ groups! {
         REQUESTS, ROBOTS_TXT_REQUESTS, ALLOWED, VIOLATIONS, GRACE, UNREACHABLE, UNKNOWN, NOT_BOUND, NO_PATH,
         VIOLATION_RATE, BYTES,
     ];
+
+    /// Sessions of clients.
+    SESSION_SUMS = [
+        count("sessions", "runs of requests of one client, each within the given minutes of the one before, in the order of an input"),
+        count("requests_in_sessions", "requests in these sessions"),
+        column("requests_per_session", "number, 6 decimals", "requests_in_sessions / sessions"),
+        count("requests_median", "median of the requests in a session"),
+        count("requests_p95", "their 95th percentile, by the nearest rank"),
+        count("requests_without_session", "requests of clients past the limit of 100,000"),
+    ];
 }

@@ -3,8 +3,8 @@
 use super::column::{CsvColumn, TableSchema, column, count, joined, line_number, tables, time};
 use super::groups::{
     ALLOWED, ALLOWED_IGNORING_STAR, BYTES, CRAWLER, DAY, EXAMPLE, NOT_BOUND_REASON, ORIGIN,
-    PRIOR_FETCHES, REQUESTS, ROBOTS_TXT_REQUESTS, RULE, SEEN, SITE, SITE_DAY, STATUSES, SUMS,
-    UNKNOWN, UNREACHABLE, VIOLATION_RATE, VIOLATIONS, WHO,
+    PRIOR_FETCHES, REQUESTS, ROBOTS_TXT_REQUESTS, RULE, SEEN, SESSION_SUMS, SITE, SITE_DAY,
+    STATUSES, SUMS, UNKNOWN, UNREACHABLE, VIOLATION_RATE, VIOLATIONS, WHO,
 };
 
 tables! {
@@ -255,15 +255,16 @@ tables! {
 
     /// Sessions of clients.
     SESSIONS = "sessions.csv", "each crawler and identity, for all origins together; only with `--session-minutes`: see [sessions](#sessions)": [
-        CRAWLER,
-        count("sessions", "runs of requests of one client, each within the given minutes of the one before, in the order of an input"),
-        count("requests", "requests in these sessions"),
-        column("requests_per_session", "number, 6 decimals", "requests / sessions"),
-        count("requests_median", "median of the requests in a session"),
-        count("requests_p95", "their 95th percentile, by the nearest rank"),
-        count("requests_without_session", "requests of clients past the limit of 100,000"),
+        CRAWLER, SESSION_SUMS,
         count("distinct_paths", "distinct origins with path and query"),
         column("paths_kind", "exact, estimate", "whether `distinct_paths` is exact; from 1,024 on it is estimated from the smallest 1,024 hashes, with a standard error of 3 %"),
+    ];
+
+    /// Sessions by network.
+    NETWORKS = "networks.csv", "each crawler, identity and network of `--networks`, for all origins together: see [sessions](#sessions)": [
+        CRAWLER,
+        column("network", "text", "name of the smallest of these networks that has the address of the client; empty if none has it, or if the log has no address"),
+        SESSION_SUMS,
     ];
 
     /// All violating requests.

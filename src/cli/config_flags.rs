@@ -257,7 +257,7 @@ config_flags! {
         /// Count sessions of clients, which end after this many minutes without requests; 5 is usual.
         ///
         /// sessions.csv has the sessions of each crawler, and compliance.csv the times between requests of
-        /// one client under a Crawl-delay. `nightly` does not count them.
+        /// one client under a Crawl-delay. `nightly` refuses this option.
         #[arg(help_heading = "Sessions", long, value_name = "MINUTES", hide_short_help = true)]
         session_minutes: Option<usize>,
 

@@ -3,7 +3,7 @@
 use crate::config::{fault::Fault, file::SiteConfig};
 
 /// Each key with its reason: a job reads each line once, and keeps sums but no lines.
-const REFUSED: [(&[&str], &str); 5] = [
+const REFUSED: [(&[&str], &str); 6] = [
     (
         &["evidence"],
         "not possible in a nightly job, which keeps no single requests; for a day, run: botaudit \
@@ -17,6 +17,11 @@ const REFUSED: [(&[&str], &str); 5] = [
         &["infer_outages"],
         "not possible in a nightly job, because the lines of an hour may come in several nights; \
          run: botaudit audit --infer-outages",
+    ),
+    (
+        &["session_minutes", "networks"],
+        "not possible in a nightly job, which keeps no clients; run: botaudit audit \
+         --session-minutes 5",
     ),
     (
         &["since"],

@@ -123,7 +123,9 @@ fn what_an_audit_may_do_and_a_nightly_job_may_not_is_refused_with_its_line() {
         "botaudit.toml:5: sites.shop.what_if: not possible in a nightly job",
         "botaudit.toml:6: sites.shop.since: not possible in a nightly job",
         "botaudit.toml:7: sites.shop.infer_outages: not possible in a nightly job",
-        "botaudit.toml has 3 mistakes; nothing was read",
+        "botaudit.toml:8: sites.shop.session_minutes: not possible in a nightly job",
+        "botaudit.toml:9: sites.shop.networks: not possible in a nightly job",
+        "botaudit.toml has 5 mistakes; nothing was read",
     ] {
         assert!(ran.stderr.contains(expected), "{expected}\n{}", ran.stderr);
     }

@@ -1,14 +1,18 @@
-//! The share of disallowed requests before and since a day, by crawler.
+//! The shares of requests before and since a day or a change of robots.txt, by crawler.
 
 use std::collections::BTreeMap;
 
 use crate::merge::{Merge, sum};
 use crate::time::Day;
 
+use super::reaction_rows::ReactionRow;
 use super::{model::ReportModel, sums::Sums, tally::crawler_tally::Actor};
 
-/// The option with the day.
+/// The option with the day, or [`CHANGES`].
 pub const COMPARE_AT: &str = "compare_at";
+
+/// The value for changes of robots.txt.
+pub const CHANGES: &str = "changes";
 
 /// The day with which `audit` compares; `None` if it does not compare.
 pub fn compared_day(audit: &ReportModel) -> Option<Day> {
@@ -26,4 +30,23 @@ pub fn comparison(audit: &ReportModel, day: Day) -> BTreeMap<Actor, [Sums; 2]> {
         rows.entry(actor).or_default().absorb([part(false), part(true)]);
     }
     rows
+}
+
+/// Whether `audit` compares requests before and since changes.
+pub fn has_compared_changes(audit: &ReportModel) -> bool {
+    audit.options.get(COMPARE_AT).as_str() == Some(CHANGES)
+}
+
+/// The changes around which all requests were counted, with those for touched paths and all
+/// requests, before and since.
+pub fn compared_changes(
+    audit: &ReportModel,
+) -> impl Iterator<Item = (&str, Actor, &ReactionRow, [(u64, u64); 2])> {
+    // Older tallies lack the requests before a change.
+    let is_known = |row: &ReactionRow| !row.is_partial && row.tally.before <= row.all[0];
+    let known = audit.reactions().filter(move |(_, _, row)| is_known(row));
+    known.map(|(origin, actor, row)| {
+        let touched = [row.tally.before, row.tally.since.requests];
+        (origin, actor, row, [0, 1].map(|part| (touched[part], row.all[part])))
+    })
 }

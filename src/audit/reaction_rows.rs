@@ -33,6 +33,8 @@ pub struct ReactionRow {
     pub is_partial: bool,
     /// The touched requests.
     pub tally: TouchedTally,
+    /// Requests of any kind before the change, and since then.
+    pub all: [u64; 2],
     /// The time before the change from which requests count, in seconds.
     pub seconds_before: i64,
     /// The minute of the first fetch since the change.
@@ -175,6 +177,7 @@ impl OriginReactions {
             new_digest: *new,
             direction,
             is_partial: since.is_partial,
+            all: [since.change.all_before, since.change.all.as_ref().map_or(0, |all| all.requests)],
             seconds_before: since.seconds_before,
             first_fetch: since.first_fetch(),
             around_fetch,

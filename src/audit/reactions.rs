@@ -78,6 +78,9 @@ pub struct RuleChangeTally {
     /// Whether there are newly allowed paths.
     #[serde(default, skip_serializing_if = "is_default")]
     pub allows: bool,
+    /// Requests of any kind before the change.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub all_before: u64,
     /// Requests of any kind since the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all: Option<Box<RequestsSince>>,
@@ -226,6 +229,7 @@ fn entries(
             fetched: None,
             disallows: change.disallows,
             allows: change.allows,
+            all_before: 0,
             all: None,
             last: None,
             disallowed: None,
@@ -275,6 +279,7 @@ impl RuleChangeTally {
         if request.time < self.counted_from {
             return;
         }
+        self.all_before += u64::from(request.time <= change.after);
         let Some(touched) = self.add_touched(change, request) else { return };
         match request.time <= change.after {
             true => touched.before += 1,
@@ -399,6 +404,7 @@ impl Merge for RuleChangeTally {
         self.last = self.last.max(other.last);
         self.disallows |= other.disallows;
         self.allows |= other.allows;
+        self.all_before.absorb(other.all_before);
         self.all.absorb(other.all);
         self.disallowed.absorb(other.disallowed);
         self.allowed.absorb(other.allowed);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use crate::audit::comparison::COMPARE_AT;
+use crate::audit::comparison::{CHANGES, COMPARE_AT};
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, counter::TallyLimits, file::TALLY, merge::merge_files};
 use crate::error::{Error, Result};
@@ -63,9 +63,13 @@ pub struct ReportArgs {
     #[command(flatten)]
     summary: SummaryFlags,
 
-    /// Compare the share of disallowed requests before DAY and since then, in comparison.csv.
-    #[arg(long, value_name = "DAY", value_parser = day, help_heading = "Output")]
-    compare_at: Option<Day>,
+    /// Compare shares of requests before and since a day, or changes of robots.txt.
+    ///
+    /// With a day, comparison.csv has the share of disallowed requests. With the word changes,
+    /// change-comparison.csv has the share of requests for paths that a change newly disallows or
+    /// allows.
+    #[arg(long, value_name = "WHEN", value_parser = comparison, help_heading = "Output")]
+    compare_at: Option<String>,
 
     #[command(flatten)]
     force: ForceArg,
@@ -85,6 +89,14 @@ enum Format {
     Json,
     /// Print the tables: one object per line and row, with the name of its table
     Jsonl,
+}
+
+/// A day, or [`CHANGES`].
+fn comparison(text: &str) -> std::result::Result<String, String> {
+    match text {
+        CHANGES => Ok(text.to_owned()),
+        _ => day(text).map(|day| day.to_string()).map_err(|why| format!("{why}, or {CHANGES}")),
+    }
 }
 
 impl ReportArgs {
@@ -107,8 +119,8 @@ impl ReportArgs {
         let read = || merge_files(&paths, TallyLimits::default());
         let mut tally = timed("tallies read", read)?;
         let options = &mut tally.header.options.0;
-        match self.compare_at {
-            Some(day) => options.insert(COMPARE_AT.to_owned(), day.to_string().into()),
+        match &self.compare_at {
+            Some(at) => options.insert(COMPARE_AT.to_owned(), at.as_str().into()),
             None => options.remove(COMPARE_AT),
         };
         note_formats(&tally.header);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::audit::comparison::{compared_day, comparison};
+use crate::audit::comparison::{compared_changes, compared_day, comparison, has_compared_changes};
 use crate::audit::compliance::compliance;
 use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
 use crate::audit::reaction_rows::ReactionRow;
@@ -19,9 +19,9 @@ use crate::time::Hour;
 
 use super::columns::column::TableSchema;
 use super::columns::tables::{
-    COMPARISON, COMPLIANCE, COSTS, CRAWL_DELAY, DAILY, HOURLY, NETWORKS, PATHS, POLICY_FILES,
-    REACTIONS, REFETCHES, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SECTION, SESSIONS, STATUS,
-    SUMMARY, UNKNOWN_CRAWLERS, URLS, USAGE, VIOLATION, WHAT_IF,
+    CHANGE_COMPARISON, COMPARISON, COMPLIANCE, COSTS, CRAWL_DELAY, DAILY, HOURLY, NETWORKS, PATHS,
+    POLICY_FILES, REACTIONS, REFETCHES, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SECTION, SESSIONS,
+    STATUS, SUMMARY, UNKNOWN_CRAWLERS, URLS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -61,6 +61,7 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (REJECTS, write_rejects),
     (WHAT_IF, write_what_if),
     (COMPARISON, write_comparison),
+    (CHANGE_COMPARISON, write_change_comparison),
     (SESSIONS, write_sessions),
     (NETWORKS, write_networks),
 ];
@@ -75,9 +76,11 @@ pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSch
     let has = |option| !audit.options.get(option).is_null();
     let (has_sessions, has_networks) = (has("session_minutes"), has("networks"));
     let (is_simulated, is_compared) = (audit.simulation.is_some(), compared_day(audit).is_some());
+    let has_changes = has_compared_changes(audit);
     let tables = TABLES.iter().filter(move |(table, _)| match table.file {
         file if file == WHAT_IF.file => is_simulated,
         file if file == COMPARISON.file => is_compared,
+        file if file == CHANGE_COMPARISON.file => has_changes,
         file if file == SESSIONS.file => has_sessions,
         file if file == COSTS.file => has_price,
         file if [SECTION, PATHS, URLS].map(|of| of.file).contains(&file) => has_paths,
@@ -403,11 +406,27 @@ fn write_comparison(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
     csv.rows(comparison(of.audit, day), |row, ((id, identity), parts)| {
         let [before, since] = parts.map(|of| (of.violations, of.allowed + of.violations));
         row.crawler_and_identity(of.crawlers.registry.crawler(id), identity).day(day);
-        for (violations, judged) in [before, since] {
-            row.counts([judged, violations]).fraction(violations, judged);
-        }
-        row.maybe(two_proportions(before, since), 2, |row, (z, p)| row.decimal(z).decimal(p));
+        share_cells([before, since], row);
     })
+}
+
+fn write_change_comparison(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    csv.rows(compared_changes(of.audit), |row, (origin, (id, identity), change, parts)| {
+        row.text(origin)
+            .crawler_and_identity(of.crawlers.registry.crawler(id), identity)
+            .time(change.times.after)
+            .time(change.times.before)
+            .word(change.direction.as_str());
+        share_cells(parts, row);
+    })
+}
+
+/// Adds two shares, each a part of a whole, and their test.
+fn share_cells([before, since]: [(u64, u64); 2], row: &mut Row) {
+    for (part, whole) in [before, since] {
+        row.counts([whole, part]).fraction(part, whole);
+    }
+    row.maybe(two_proportions(before, since), 2, |row, (z, p)| row.decimal(z).decimal(p));
 }
 
 fn write_sessions(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {

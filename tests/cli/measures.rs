@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::random_world::{CRAWLERS, DAY, HOSTS, Request, World, utc};
+use crate::random_world::{CRAWLERS, DAY, HOSTS, Request, UNSEEN, World, utc};
 
 /// Fetches, gaps, other requests, and those on an old copy.
 type FetchSums = (u64, Vec<i64>, u64, u64);
@@ -199,6 +199,95 @@ fn fetches_of_robots_txt_and_old_copies_are_counted() {
     }
 }
 
+/// Wholes, parts and shares before and since, and whether they are tested.
+fn compared([before, since]: [(u64, u64); 2]) -> String {
+    let total = (before.0 + since.0) as f64;
+    let share = (before.1 + since.1) as f64 / total;
+    let expects = |of: f64| [share * of, (1.0 - share) * of];
+    let counts = [expects(before.0 as f64), expects(since.0 as f64)].concat();
+    let is_tested = counts.iter().all(|count| *count >= 5.0);
+    let shares = [before, since].map(|(whole, part)| match whole {
+        0 => String::new(),
+        _ => format!("{:.6}", part as f64 / whole as f64),
+    });
+    let ((n1, k1), (n2, k2), [s1, s2]) = (before, since, shares);
+    format!("{n1} | {k1} | {s1} | {n2} | {k2} | {s2} | {is_tested}")
+}
+
+/// Sorted rows that say of their last two cells, z and p, only whether they are there.
+fn without_numbers(rows: &[String]) -> Vec<String> {
+    let row = |row: &String| {
+        let (row, p_value) = row.rsplit_once(" | ").unwrap();
+        let (row, z) = row.rsplit_once(" | ").unwrap();
+        assert_eq!(z.is_empty(), p_value.is_empty());
+        format!("{row} | {}", !z.is_empty())
+    };
+    let mut rows: Vec<String> = rows.iter().map(row).collect();
+    rows.sort();
+    rows
+}
+
+/// The rows of one crawler at one host.
+fn compared_changes(world: &World, host: usize, crawler: usize) -> Vec<String> {
+    let files = &world.files[host];
+    let rules = |at: usize| BTreeSet::from_iter(files[at].1.lines(crawler));
+    let changed: Vec<usize> = (1..files.len()).filter(|at| rules(at - 1) != rules(*at)).collect();
+    let own = || world.requests.iter().filter(|of| (of.host, of.crawler) == (host, crawler));
+    let mut rows = Vec::new();
+    for (index, &at) in changed.iter().enumerate().filter(|_| own().next().is_some()) {
+        let (after, before) = (files[at].0 - UNSEEN, files[at].0);
+        let from = index.checked_sub(1).map_or(i64::MIN, |last| files[changed[last]].0);
+        let until = changed.get(index + 1).map_or(i64::MAX, |next| files[*next].0 - UNSEEN);
+        for (direction, is_allowed) in [("newly-disallowed", false), ("newly-allowed", true)] {
+            let is_touched = |path: &str| {
+                let [old, new] = [at - 1, at].map(|at| files[at].1.allows(crawler, path));
+                path != "/robots.txt" && old != new && new == is_allowed
+            };
+            let part = |times: std::ops::RangeInclusive<i64>| {
+                let all = || own().filter(|of| times.contains(&of.time));
+                (all().count() as u64, all().filter(|of| is_touched(of.path)).count() as u64)
+            };
+            let differing = &rules(at - 1) ^ &rules(at);
+            if differing
+                .iter()
+                .any(|rule| is_touched(rule.1) || is_touched(&format!("{}x", rule.1)))
+            {
+                let parts = compared([part(from..=after), part(before..=until)]);
+                let (origin, name) = (HOSTS[host], CRAWLERS[crawler].0);
+                let (after, before) = (utc(after), utc(before));
+                rows.push(format!(
+                    "https://{origin} | {name} | {after} | {before} | {direction} | {parts}"
+                ));
+            }
+        }
+    }
+    rows
+}
+
+#[test]
+fn shares_before_and_since_changes_are_compared() {
+    let mut state = 13;
+    let mut tested = 0;
+    for _ in 0..4 {
+        let world = World::random(&mut state, 1200);
+        let mut expected: Vec<String> =
+            (0..8).flat_map(|at| compared_changes(&world, at / 4, at % 4)).collect();
+        expected.sort();
+        tested += expected.iter().filter(|row| row.ends_with("true")).count();
+        world.check(&mut state, "", |sandbox, report| {
+            let ran = format!("report {report} --compare-at changes -o compared");
+            sandbox.run(&ran).exits(0);
+            let columns = "origin crawler changed_after_utc changed_before_utc direction \
+                           requests_before touched_before share_before requests_since \
+                           touched_since share_since z p_value";
+            let cells = sandbox.table("compared/change-comparison.csv").cells(columns);
+            assert_eq!(without_numbers(&cells), expected, "{report} {world:#?}");
+            assert!(!sandbox.path("compared/comparison.csv").exists());
+        });
+    }
+    assert!(tested > 5, "{tested}");
+}
+
 #[test]
 fn shares_before_and_since_a_day_are_compared() {
     let mut state = 9;
@@ -215,17 +304,7 @@ fn shares_before_and_since_a_day_are_compared() {
         }
         let mut expected: Vec<String> = rows
             .into_iter()
-            .map(|(crawler, [before, since])| {
-                let total = (before.0 + since.0) as f64;
-                let share = (before.1 + since.1) as f64 / total;
-                let expects = |of: f64| [share * of, (1.0 - share) * of];
-                let counts = [expects(before.0 as f64), expects(since.0 as f64)].concat();
-                let is_tested = counts.iter().all(|count| *count >= 5.0);
-                let shares = [before, since].map(|of| format!("{:.6}", of.1 as f64 / of.0 as f64));
-                let ((n1, v1), (n2, v2), [s1, s2]) = (before, since, shares);
-                let name = CRAWLERS[crawler].0;
-                format!("{name} | {n1} | {v1} | {s1} | {n2} | {v2} | {s2} | {is_tested}")
-            })
+            .map(|(crawler, parts)| format!("{} | {}", CRAWLERS[crawler].0, compared(parts)))
             .collect();
         expected.sort();
         world.check(&mut state, "", |sandbox, report| {
@@ -233,18 +312,8 @@ fn shares_before_and_since_a_day_are_compared() {
             sandbox.run(&ran).exits(0);
             let columns = "crawler requests_before violations_before share_before requests_since \
                            violations_since share_since z p_value";
-            let mut found: Vec<String> = sandbox
-                .table("compared/comparison.csv")
-                .cells(columns)
-                .iter()
-                .map(|row| {
-                    let cells: Vec<&str> = row.split(" | ").collect();
-                    assert_eq!(cells[7].is_empty(), cells[8].is_empty());
-                    format!("{} | {}", cells[..7].join(" | "), !cells[7].is_empty())
-                })
-                .collect();
-            found.sort();
-            assert_eq!(found, expected, "{report}");
+            let cells = sandbox.table("compared/comparison.csv").cells(columns);
+            assert_eq!(without_numbers(&cells), expected, "{report}");
             sandbox.run("report compared").exits(0);
             assert!(!sandbox.path("compared/comparison.csv").exists());
         });

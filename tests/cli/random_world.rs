@@ -7,6 +7,8 @@ use crate::program::Sandbox;
 
 pub const DAY: i64 = 86_400;
 pub const DAYS: i64 = 9;
+/// The seconds from the last fetch of a version to the first of the next one.
+pub const UNSEEN: i64 = 1800;
 
 /// Name, product token and user agent.
 pub const CRAWLERS: [(&str, &str, &str); 4] = [
@@ -208,6 +210,10 @@ impl World {
                 sandbox.write(&format!("{host}{at}"), file.text());
                 let fetched_at = utc(*time);
                 writeln!(manifest, "https://{host},{fetched_at},200,{host}{at},").unwrap();
+                if let Some((next, _)) = files.get(at + 1) {
+                    let fetched_at = utc(next - UNSEEN);
+                    writeln!(manifest, "https://{host},{fetched_at},200,{host}{at},").unwrap();
+                }
             }
         }
         sandbox.write("manifest.csv", manifest);

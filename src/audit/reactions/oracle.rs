@@ -348,8 +348,9 @@ mod tests {
             };
             let lines: BTreeSet<u32> = touched.iter().filter_map(|of| line(of.path)).collect();
             format!(
-                "{} {lines:?} {} {} {} {:?} {:?} {} {last_touched:?} {others:?} {reaction} {seconds:?}",
+                "{} {lines:?} {:?} {} {} {} {:?} {:?} {} {last_touched:?} {others:?} {reaction} {seconds:?}",
                 direction.as_str(),
+                [own().filter(|of| (from..=after).contains(&of.time)).count(), all.len()],
                 days.max(0),
                 requests_before,
                 touched.len() - requests_before - since.len(),
@@ -379,13 +380,14 @@ mod tests {
     fn cells(row: &ReactionRow) -> String {
         let ReactionRow { times, tally, .. } = row;
         format!(
-            "{} {} {:?} {:?} {} {:?} {} {} {} {:?} {:?} {} {:?} {:?} {} {:?}",
+            "{} {} {:?} {:?} {} {:?} {:?} {} {} {} {:?} {:?} {} {:?} {:?} {} {:?}",
             times.after.unix_seconds(),
             times.before.unix_seconds(),
             row.old_digest,
             row.new_digest,
             row.direction.as_str(),
             tally.lines,
+            row.all,
             row.seconds_before,
             tally.before,
             tally.uncertain,

@@ -12,6 +12,7 @@ fn change() -> RuleChangeTally {
         fetched: None,
         disallows: true,
         allows: false,
+        all_before: 0,
         all: None,
         last: None,
         disallowed: None,

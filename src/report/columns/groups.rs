@@ -101,4 +101,18 @@ groups! {
         count("requests_p95", "their 95th percentile, by the nearest rank"),
         count("requests_without_session", "requests of clients past the limit of 100,000"),
     ];
+
+    /// The two fetches in the archive around a change.
+    CHANGE_TIMES = [
+        time("changed_after_utc", "last fetch in the archive that still saw the old rules"),
+        time("changed_before_utc", "first fetch in the archive that saw the new rules"),
+    ];
+
+    CHANGE_DIRECTION = [column("direction", "newly-disallowed, newly-allowed", "effect of the change on the paths that are counted in this row")];
+
+    /// A test of two shares.
+    SHARE_TEST = [
+        column("z", "number, 6 decimals", "statistic of the two-proportion z-test, positive if the later share is greater; empty if one of the four expected counts (in the share or not, before or since, at the share of both parts together) is less than 5"),
+        column("p_value", "probability, 6 decimals", "two-sided p value of that test; empty as `z` is"),
+    ];
 }

@@ -2,9 +2,10 @@
 
 use super::column::{CsvColumn, TableSchema, column, count, joined, line_number, tables, time};
 use super::groups::{
-    ALLOWED, ALLOWED_IGNORING_STAR, BYTES, CRAWLER, DAY, EXAMPLE, NOT_BOUND_REASON, ORIGIN,
-    PRIOR_FETCHES, REQUESTS, ROBOTS_TXT_REQUESTS, RULE, SEEN, SESSION_SUMS, SITE, SITE_DAY,
-    STATUSES, SUMS, UNKNOWN, UNREACHABLE, VIOLATION_RATE, VIOLATIONS, WHO,
+    ALLOWED, ALLOWED_IGNORING_STAR, BYTES, CHANGE_DIRECTION, CHANGE_TIMES, CRAWLER, DAY, EXAMPLE,
+    NOT_BOUND_REASON, ORIGIN, PRIOR_FETCHES, REQUESTS, ROBOTS_TXT_REQUESTS, RULE, SEEN,
+    SESSION_SUMS, SHARE_TEST, SITE, SITE_DAY, STATUSES, SUMS, UNKNOWN, UNREACHABLE, VIOLATION_RATE,
+    VIOLATIONS, WHO,
 };
 
 tables! {
@@ -156,11 +157,10 @@ tables! {
     /// What crawlers did after changes of robots.txt.
     REACTIONS = "reactions.csv", "each origin, crawler, identity, change of the rules for this crawler, and direction; only with an archive: see [reactions](#reactions-to-changes)": [
         ORIGIN, CRAWLER,
-        time("changed_after_utc", "last fetch in the archive that still saw the old rules"),
-        time("changed_before_utc", "first fetch in the archive that saw the new rules"),
+        CHANGE_TIMES,
         column("old_digest", "sha256:hex", "digest of the version with the old rules; empty if there was no robots.txt"),
         column("new_digest", "sha256:hex", "digest of the version with the new rules; empty if there was no robots.txt"),
-        column("direction", "newly-disallowed, newly-allowed", "effect of the change on the paths that are counted in this row"),
+        CHANGE_DIRECTION,
         column("rule_lines", "line numbers from 1", "lines of the rules that disallow these requests, in the version that disallows them; the first 16, then `+`"),
         column("days_before", "days, 6 decimals", "time in these logs before `changed_after_utc` from which requests count"),
         count("requests_before", "requests in that time for paths with this change"),
@@ -240,7 +240,7 @@ tables! {
     ];
 
     /// Disallowed requests before and since a day.
-    COMPARISON = "comparison.csv", "each crawler and identity, for all origins together; only with `report --compare-at`": [
+    COMPARISON = "comparison.csv", "each crawler and identity, for all origins together; only with `report --compare-at DAY`": [
         CRAWLER,
         column("compared_at", "YYYY-MM-DD", "first day of the later part, in the zone of the days"),
         count("requests_before", "allowed requests and violations before that day"),
@@ -249,8 +249,19 @@ tables! {
         count("requests_since", "allowed requests and violations since that day"),
         count("violations_since", "violations among them"),
         column("share_since", "fraction, 6 decimals", "violations_since / requests_since"),
-        column("z", "number, 6 decimals", "statistic of the two-proportion z-test, positive if the later share is greater; empty if an expected count (allowed or violations, before or since, at the share of both parts together) is less than 5"),
-        column("p_value", "probability, 6 decimals", "two-sided p value of that test; empty as `z` is"),
+        SHARE_TEST,
+    ];
+
+    /// Requests for touched paths before and since a change.
+    CHANGE_COMPARISON = "change-comparison.csv", "each origin, crawler, identity, change and direction, as in `reactions.csv`; only with `report --compare-at changes`": [
+        ORIGIN, CRAWLER, CHANGE_TIMES, CHANGE_DIRECTION,
+        count("requests_before", "requests of any kind from the previous change, at most 28 days (`--reaction-days`), to `changed_after_utc`"),
+        count("touched_before", "requests among them for paths with this change"),
+        column("share_before", "fraction, 6 decimals", "touched_before / requests_before"),
+        count("requests_since", "requests of any kind from `changed_before_utc` to the last fetch before the next change, or to the end of the logs"),
+        count("touched_since", "requests among them for paths with this change"),
+        column("share_since", "fraction, 6 decimals", "touched_since / requests_since"),
+        SHARE_TEST,
     ];
 
     /// Sessions of clients.

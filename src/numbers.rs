@@ -33,6 +33,12 @@ pub fn push_grouped(number: u64, text: &mut String) {
     }
 }
 
+/// Millions of bytes with one decimal: `1,234.5`.
+pub fn megabytes(bytes: u64) -> String {
+    let tenths = (u128::from(bytes) + 50_000) / 100_000;
+    format!("{}.{}", grouped((tenths / 10) as u64), tenths % 10)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,5 +57,8 @@ mod tests {
         assert_eq!(percent(1, 3), "33.3 %");
         assert_eq!(counted(1, "line"), "1 line");
         assert_eq!(counted(2_000, "line"), "2,000 lines");
+        assert_eq!(megabytes(49_999), "0.0");
+        assert_eq!(megabytes(1_234_560_000), "1,234.6");
+        assert_eq!(megabytes(u64::MAX), "18,446,744,073,709.6");
     }
 }

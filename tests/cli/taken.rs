@@ -312,6 +312,12 @@ fn bytes_have_a_price() {
         "{summary}"
     );
     check("report", "USD");
+    let page = sandbox.text("report/report.html");
+    assert!(
+        page.contains("<strong>10,000.0 MB</strong>")
+            && page.contains("<strong>0.900000 USD</strong>")
+    );
+    assert!(page.contains("most of them by bingbot and GPTBot."));
     let config =
         "[sites.a]\nlogs = [\"access.log\"]\nrobots = \"robots.txt\"\ncost_per_gb = 0.09\n";
     sandbox.write("botaudit.toml", config);

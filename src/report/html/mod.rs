@@ -16,6 +16,7 @@ mod reactions;
 mod rules;
 mod shell;
 mod table;
+mod taken;
 mod tools;
 mod unjudged;
 mod unknown;
@@ -40,8 +41,9 @@ pub fn page(model: &PageModel<'_>) -> String {
             reactions::reactions(model),
         ),
         ("usage", "Use", "Fetched under reservation", usage::usage(model)),
+        ("taken", "Taken", "What they took", taken::taken(model)),
         ("fetches", "Fetches", "Who fetched robots.txt", fetches::fetches(model)),
-        ("delay", "Crawl-delay", "Crawl-delay", delay::delay(model)),
+        ("delay", "Delay", "Crawl-delay", delay::delay(model)),
         ("by-hours", "Hours", "Requests by hour", periods::hours(model)),
         ("tools", "Tools", "Tools and monitors", tools::tools(model)),
         ("spoofed", "Spoofed", "Spoofed requests", crawlers::spoofed(model)),

@@ -11,7 +11,7 @@ use super::super::page_model::heaviest::Heaviest;
 use super::super::page_model::{PageModel, ROWS_MAX};
 use super::chart::{LegendEntry, bar};
 use super::markup::{code, cut, file_link, minute};
-use crate::numbers::{counted, grouped, percent, push_grouped};
+use crate::numbers::{counted, grouped, megabytes, percent, push_grouped};
 
 /// Longer tables scroll in a frame of their own.
 const ROWS_UNFRAMED: usize = 15;
@@ -150,10 +150,7 @@ impl<'a, T> HtmlTable<'a, T> {
 
     /// Adds a column of bytes, in megabytes with one decimal.
     pub fn megabytes(self, title: &'static str, bytes: impl Fn(&T) -> u64) -> Self {
-        self.column(title, Kind::Number, |of| {
-            let tenths = (u128::from(bytes(of)) + 50_000) / 100_000;
-            format!("{}.{}", grouped((tenths / 10) as u64), tenths % 10)
-        })
+        self.column(title, Kind::Number, |of| megabytes(bytes(of)))
     }
 
     /// Adds a column of shares, which may be unknown.

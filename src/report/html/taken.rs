@@ -1,0 +1,145 @@
+//! What crawlers took: bytes, statuses, costs, sections and paths of the site.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use crate::audit::status_code::StatusGroup;
+use crate::audit::tally::crawler_tally::Actor;
+use crate::audit::tally::section_counts::SectionTally;
+use crate::merge::Merge;
+use crate::numbers::megabytes;
+
+use super::super::escape::visible;
+use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
+use super::chart::LegendEntry;
+use super::markup::{listed, strongly_counted};
+use super::table::{HtmlTable, Kind};
+
+/// How many crawlers the sentence names.
+const NAMES_SHOWN: usize = 3;
+
+const BYTES: [LegendEntry; 1] = [("allowed", "bytes")];
+
+/// The groups that have a column, and their titles.
+const GROUPS: [(StatusGroup, &str); 6] = [
+    (StatusGroup::Ok, "OK"),
+    (StatusGroup::NotModified, "Not modified"),
+    (StatusGroup::Redirected, "Redirected"),
+    (StatusGroup::Refused, "Refused"),
+    (StatusGroup::NotFound, "Not found"),
+    (StatusGroup::ServerError, "Server error"),
+];
+
+/// The answers to one crawler.
+#[derive(Default)]
+struct Taken {
+    requests: u64,
+    bytes: u64,
+    groups: [u64; GROUPS.len()],
+}
+
+/// The section, or `None` if no crawler made a request.
+pub fn taken(model: &PageModel<'_>) -> Option<Markup> {
+    let rows = by_bytes(model);
+    let most = rows.first().map(|(_, taken)| taken.bytes)?;
+    let bytes: u64 = rows.iter().fold(0, |sum, (_, taken)| sum.saturating_add(taken.bytes));
+    let requests: u64 = rows.iter().map(|(_, taken)| taken.requests).sum();
+    let names = rows.iter().take(NAMES_SHOWN).map(|(actor, _)| model.name(actor.0));
+    let names: Vec<String> = names.collect();
+    let price = model.audit.price.as_ref();
+    let table = HtmlTable::new("by-taken", "Bytes and statuses by crawler", "statuses.csv", rows)
+        .actor(model, |(actor, _)| *actor)
+        .megabytes("MB", |(_, taken)| taken.bytes)
+        .bar(&BYTES, |(_, taken)| [taken.bytes], |_| most)
+        .share("Of all", |(_, taken)| (taken.bytes, bytes))
+        .number("Requests", |(_, taken)| taken.requests)
+        .numbers(GROUPS.map(|(_, title)| title), |(_, taken)| taken.groups);
+    let table = match price {
+        None => table,
+        Some(price) => table.column("Cost", Kind::Number, |(_, taken)| {
+            text(&price.shown(price.of_bytes(taken.bytes)))
+        }),
+    };
+    let table = match &model.audit.paths {
+        None => table,
+        Some(paths) => table
+            .known("Distinct URLs", |(actor, _)| paths.get(actor).map(|rows| rows.urls.count())),
+    };
+    let total = price.map(|price| text(&price.shown(price.of_bytes(bytes))));
+    Some(html! {
+        p {
+            "Crawlers got " strong { (megabytes(bytes)) " MB" } " in "
+            (strongly_counted(requests, "request"))
+            @if let Some(total) = total { ", which cost " strong { (total) } }
+            ", most of them by " (listed(&names)) "."
+        } "\n"
+        (table.folded())
+        @if model.audit.paths.is_some() { (sections(model)) (paths(model)) }
+    })
+}
+
+/// Crawlers that are not spoofed, most bytes first.
+fn by_bytes(model: &PageModel<'_>) -> Vec<(Actor, Taken)> {
+    let mut taken: BTreeMap<Actor, Taken> = BTreeMap::new();
+    let own = model.audit.actors().filter(|(_, actor, _)| is_own(model, *actor));
+    for (_, actor, tally) in own {
+        let of_actor = taken.entry(actor).or_default();
+        let sums = tally.total();
+        of_actor.requests += sums.requests;
+        of_actor.bytes = of_actor.bytes.saturating_add(sums.bytes);
+        for (code, answered) in &tally.statuses {
+            if let Some(at) = GROUPS.iter().position(|(group, _)| *group == code.group()) {
+                of_actor.groups[at] += answered.requests;
+            }
+        }
+    }
+    let mut taken = Vec::from_iter(taken);
+    taken.sort_by_key(|(_, taken)| Reverse((taken.bytes, taken.requests)));
+    taken
+}
+
+/// What all crawlers took of each section.
+fn sections(model: &PageModel<'_>) -> Markup {
+    /// All requests, and how many by each crawler.
+    type Section = (SectionTally, BTreeMap<Actor, u64>);
+    let mut sums: BTreeMap<(&str, &[u8]), Section> = BTreeMap::new();
+    let own = model.audit.sections.iter();
+    for ((origin, section, actor), tally) in own.filter(|((.., actor), _)| is_own(model, *actor)) {
+        let (sum, by) = sums.entry((origin, section)).or_default();
+        sum.absorb(*tally);
+        *by.entry(*actor).or_default() += tally.statuses.total();
+    }
+    let rows = Heaviest::of(sums.into_iter(), ROWS_MAX, |(_, (sum, _))| sum.statuses.total());
+    let most = |by: &BTreeMap<Actor, u64>| {
+        let most = by.iter().max_by_key(|(actor, requests)| (**requests, Reverse(**actor)));
+        most.map_or_else(String::new, |((crawler, _), _)| model.name(*crawler))
+    };
+    HtmlTable::cut("by-section", "Requests by section", "sections.csv", rows)
+        .code("Section", |((_, section), _)| visible(section))
+        .code("Origin", |((origin, _), _)| text(origin))
+        .number("Requests", |(_, (sum, _))| sum.statuses.total())
+        .megabytes("MB", |(_, (sum, _))| sum.bytes)
+        .text("Most by", |(_, (_, by))| most(by))
+        .folded()
+}
+
+/// The paths that a crawler requested most.
+fn paths(model: &PageModel<'_>) -> Markup {
+    let own = model.audit.paths.iter().flatten().filter(|(actor, _)| is_own(model, **actor));
+    let rows = own.flat_map(|(actor, of)| of.paths.iter().map(move |path| (*actor, path)));
+    let rows = Heaviest::of(rows, ROWS_MAX, |(_, (_, _, answers))| answers.requests);
+    HtmlTable::cut("by-path", "Paths requested most, by crawler", "paths.csv", rows)
+        .code("Path", |(_, (_, path, _))| visible(path))
+        .code("Origin", |(_, (origin, ..))| text(origin))
+        .actor(model, |(actor, _)| *actor)
+        .number("Requests", |(_, (_, _, answers))| answers.requests)
+        .megabytes("MB", |(_, (_, _, answers))| answers.bytes)
+        .seen(|(_, (_, _, answers))| answers.span)
+        .folded()
+}
+
+fn is_own(model: &PageModel<'_>, actor: Actor) -> bool {
+    model.audit.is_own_crawler(actor)
+}

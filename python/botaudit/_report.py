@@ -19,8 +19,6 @@ _INTEGERS = {
 _TYPES = {
     "RFC 3339, UTC": pa.timestamp("s", "UTC"),
     "YYYY-MM-DD": pa.date32(),
-    "fraction, 6 decimals": pa.float64(),
-    "seconds, 3 decimals": pa.float64(),
 }
 _ESCAPE = re.compile(rb"\\x([0-9A-Fa-f]{2})")
 
@@ -71,6 +69,8 @@ def _typed(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
         return column.cast(pa.int64())
     if unit in _TYPES:
         return column.cast(_TYPES[unit])
+    if unit.endswith(" decimals"):
+        return column.cast(pa.float64())
     is_escaped = pc.or_(pc.starts_with(column, "'"), pc.match_substring(column, "\\x"))
     if not pc.any(is_escaped).as_py():
         return column

@@ -13,8 +13,9 @@ from conftest import REPOSITORY, command
 
 def test_the_tables_of_a_report_have_types(tmp_path: Path) -> None:
     report = tmp_path / "report"
-    arguments = ["audit", "-q", "--robots", "sample-data/robots", "-o", report, "sample-data/logs"]
-    command(*arguments, cwd=REPOSITORY)
+    options = ["--paths", "--cost-per-gb", "0.09", "--session-minutes", "5"]
+    arguments = ["-q", "--robots", "sample-data/robots", "-o", report, "sample-data/logs"]
+    command("audit", *options, *arguments, cwd=REPOSITORY)
     tables = botaudit.read_report(report)
     assert set(tables) >= {"summary", "violations", "robots-rules", "daily", "rejects"}
     violations = tables["violations"]
@@ -26,6 +27,9 @@ def test_the_tables_of_a_report_have_types(tmp_path: Path) -> None:
     assert first["first_seen_utc"].utcoffset() == datetime.timedelta(0)
     assert tables["daily"]["day"].type == pa.date32()
     assert tables["summary"]["violation_rate"].type == pa.float64()
+    assert tables["costs"]["cost"].type == pa.float64()
+    assert tables["sessions"]["requests_per_session"].type == pa.float64()
+    assert tables["statuses"]["status"].type == pa.int64()
     # A target with control characters, and one that a spreadsheet would run.
     targets = violations["example_target"].to_pylist()
     assert "/private/\x1b[2J\x1b]0;x\x07.html" in targets

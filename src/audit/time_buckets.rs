@@ -178,7 +178,10 @@ impl Merge for TimeBuckets {
         for (bucket, count) in other.waiting.iter().copied() {
             self.add(bucket, count);
         }
-        if other.packed_count > 0 {
+        if other.packed_count <= self.packed_count / WAITING_PART {
+            // Few buckets wait for others, instead of packing all anew for each series.
+            other.packed_buckets().for_each(|(bucket, count)| self.add(bucket, count));
+        } else {
             self.pack();
             let mut all = Vec::with_capacity(self.packed_count + other.packed_count);
             add_up(self.packed_buckets(), other.packed_buckets(), &mut all);

@@ -8,7 +8,7 @@ use crate::robots::model::{CrawlDelay, ParsedRobotsTxt, ProductToken};
 
 use crate::url::dialect::Dialect;
 
-use super::restriction::Restriction;
+use super::restriction::{Restriction, RestrictionKind};
 use super::{by_crawler::ByCrawler, profile::CrawlerProfile};
 
 /// By crawler; created on first use, because most files never need it.
@@ -48,13 +48,17 @@ pub struct AskedDelay {
 }
 
 impl DelayAndBound {
+    /// `kind` is shared by the crawlers that the same groups bind.
     pub fn new(
         text: &ParsedRobotsTxt,
         profile: &CrawlerProfile,
+        kind: &OnceLock<Option<RestrictionKind>>,
         dialect: Dialect,
     ) -> DelayAndBound {
         let selection = profile.select(text);
-        let (bound_by, restriction) = (selection.bound_by, Restriction::new(&selection, dialect));
+        let bound_by = selection.bound_by;
+        let kind = kind.get_or_init(|| RestrictionKind::of(&selection.rules(), dialect));
+        let restriction = kind.map(|kind| Restriction::new(kind, bound_by));
         let crawl_delay = shortest(text, profile, bound_by);
         let bound = if bound_by == GroupChoice::Nothing { Bound::No } else { Bound::Yes };
         DelayAndBound { crawl_delay, bound, restriction }

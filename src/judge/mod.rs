@@ -372,7 +372,8 @@ impl Judge {
             self.memory.add(compiled.heap_bytes());
             Arc::clone(lock(&self.policies).entry(key).or_insert_with(|| Arc::new(compiled)))
         });
-        BoundRules { lines: rules.iter().map(|rule| rule.line).collect(), policy }
+        let lines = rules.iter().map(|rule| rule.line).collect();
+        BoundRules { lines, policy, restriction: OnceLock::new() }
     }
 
     fn load(&self, snapshot: Snapshot) -> Arc<Robots> {

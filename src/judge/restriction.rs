@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::matcher::pattern::{End, prepare};
-use crate::matcher::{glob::shape, select::GroupChoice, select::Selection};
+use crate::matcher::{glob::shape, select::GroupChoice};
 use crate::named_enum::named_enum;
-use crate::robots::model::Directive;
+use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
 
 named_enum! {
@@ -32,10 +32,15 @@ pub struct Restriction {
 }
 
 impl Restriction {
-    /// The restriction by `selection`; `None` if no path can be disallowed.
-    pub fn new(selection: &Selection<'_>, dialect: Dialect) -> Option<Restriction> {
-        let is_specific = matches!(selection.bound_by, GroupChoice::Token(_));
-        let rules = selection.rules();
+    /// The restriction by rules of this kind that bind a crawler by `bound_by`.
+    pub fn new(kind: RestrictionKind, bound_by: GroupChoice) -> Restriction {
+        Restriction { kind, is_specific: matches!(bound_by, GroupChoice::Token(_)) }
+    }
+}
+
+impl RestrictionKind {
+    /// The kind of `rules`; `None` if no path can be disallowed.
+    pub fn of(rules: &[&Rule], dialect: Dialect) -> Option<RestrictionKind> {
         // The longest pattern that matches all paths, and the longest that may match any.
         let lengths = |directive: Directive| {
             let rules = rules.iter().filter(|rule| rule.directive == directive);
@@ -52,18 +57,17 @@ impl Restriction {
         };
         let (disallows_all, disallows_some) = lengths(Directive::Disallow);
         let (allows_all, allows_some) = lengths(Directive::Allow);
-        let kind = if disallows_all > allows_all {
+        if disallows_all > allows_all {
             // Of rules of one length, Allow decides.
             match allows_some >= disallows_all {
-                true => RestrictionKind::AllowList,
-                false => RestrictionKind::DisallowAll,
+                true => Some(RestrictionKind::AllowList),
+                false => Some(RestrictionKind::DisallowAll),
             }
         } else if disallows_some > allows_all {
-            RestrictionKind::Disallow
+            Some(RestrictionKind::Disallow)
         } else {
-            return None;
-        };
-        Some(Restriction { kind, is_specific })
+            None
+        }
     }
 }
 
@@ -92,8 +96,7 @@ mod tests {
             let robots = parse_body(format!("User-agent: *\n{text}").as_bytes());
             for dialect in [Dialect::Google, Dialect::Rfc9309] {
                 let selection = select(&robots, &["a"], Star::Honoured);
-                let restriction = Restriction::new(&selection, dialect);
-                let kind = restriction.map(|restriction| restriction.kind);
+                let kind = RestrictionKind::of(&selection.rules(), dialect);
                 let is_allowed = |path: &str| {
                     let mut scratch = Vec::new();
                     let path = prepare(path.as_bytes(), dialect, &mut scratch);

@@ -1,7 +1,7 @@
 //! One version of a robots.txt, with the compiled policies of crawlers.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,7 @@ use crate::url::{dialect::Dialect, path::PathQuery};
 
 use super::crawler_usage::UsageByCrawler;
 use super::policy_files::{NamedFiles, PolicyFile};
+use super::restriction::RestrictionKind;
 use super::{by_crawler::ByCrawler, crawl_delay::CrawlDelays, profile::Profiles};
 
 /// The number of a version of a robots.txt in one judge.
@@ -81,6 +82,8 @@ pub(super) struct BoundRules {
     pub lines: Box<[u32]>,
     /// Shared by all rule sets of equal content.
     pub policy: Arc<CompiledPolicy>,
+    /// What they leave to a crawler; computed on first use, because only audits need it.
+    pub restriction: OnceLock<Option<RestrictionKind>>,
 }
 
 /// A deciding rule, as in the file.

@@ -263,7 +263,10 @@ impl Judge {
 
     fn delay_and_bound(&self, robots: &Robots, crawler: CrawlerId) -> DelayAndBound {
         let crawl_delays = robots.crawl_delays.get_or_init(|| ByCrawler::new(self.profiles.len));
-        let new = || DelayAndBound::new(&robots.text, self.profiles.get(crawler), self.dialect);
+        let new = || {
+            let kind = &self.bound_rules(robots, crawler).restriction;
+            DelayAndBound::new(&robots.text, self.profiles.get(crawler), kind, self.dialect)
+        };
         *crawl_delays.get_or_init(crawler, new)
     }
 }

@@ -13,6 +13,14 @@ pub const USER_AGENT_BYTES_MAX: usize = 4096;
 /// The hashes of three bytes: far more than needles, so that most bytes of a user agent have none.
 const HASHES: usize = 1 << 16;
 
+/// What user agents of browsers consist of. Needles are not searched by such parts if they have
+/// others, because most user agents are those of browsers.
+const BROWSER_PARTS: &[u8] = b"mozilla/5.0 (windows nt 10.0; win64; x64) applewebkit/537.36 \
+    (khtml, like gecko) chrome/130.0.0.0 mobile safari/537.36 edg/130.0.0.0 opr/115.0.0.0 \
+    (macintosh; intel mac os x 10_15_7) version/18.1 safari/605.1.15 \
+    (iphone; cpu iphone os 18_1 like mac os x) mobile/15e148 (ipad; (linux; android 10; k) \
+    (x11; linux x86_64; rv:132.0) gecko/20100101 firefox/132.0 samsungbrowser/26.0 build/ wv)";
+
 /// The result of identifying a user agent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Identified {
@@ -59,10 +67,13 @@ impl Detector {
             rows_without: Vec::new(),
             tests: Vec::new(),
         };
+        let mut in_browsers = vec![false; HASHES];
+        let parts = BROWSER_PARTS.windows(NEEDLE_BYTES_MIN);
+        parts.for_each(|part| in_browsers[hash(part)] = true);
         for (test, row) in tests.iter().zip(0_u16..) {
             let Some(test) = test else { continue };
             for (needle, index) in test.include.needles.iter().zip(0_u16..) {
-                found.add(needle, row, index);
+                found.add(needle, row, index, &in_browsers);
             }
             if test.include.needles.is_empty() {
                 found.rows_without.push(row);
@@ -72,14 +83,13 @@ impl Detector {
         found
     }
 
-    /// Files a needle under bytes that no other needle has, if there are any: a search compares
-    /// the needles of all bytes of the user agent.
-    fn add(&mut self, needle: &[u8], row: u16, index: u16) {
-        let mut parts = needle.windows(NEEDLE_BYTES_MIN).map(hash).zip(0_u32..);
-        let Some(first) = parts.next() else { return };
-        let is_free = |(part, _): &(usize, u32)| self.first[*part] == 0;
-        let free = Some(first).filter(is_free).or_else(|| parts.find(is_free));
-        let (part, part_at) = free.unwrap_or(first);
+    /// Files a needle under bytes that few user agents and no other needle have, if there are any:
+    /// a search compares the needles of all bytes of the user agent.
+    fn add(&mut self, needle: &[u8], row: u16, index: u16, in_browsers: &[bool]) {
+        let parts = needle.windows(NEEDLE_BYTES_MIN).map(hash).zip(0_u32..);
+        let cost = |(part, _): &(usize, u32)| (in_browsers[*part], self.first[*part] != 0);
+        let best = parts.clone().find(|part| cost(part) == (false, false));
+        let Some((part, part_at)) = best.or_else(|| parts.min_by_key(cost)) else { return };
         self.needles.push(Needle { row, index, part_at, next: self.first[part] });
         self.first[part] = u32::try_from(self.needles.len()).expect("a list is below 16 MiB");
     }

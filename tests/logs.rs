@@ -2,8 +2,8 @@
 //!
 //! A case is a line after `> ` and its result after `= `: the record's time, origin (if the line
 //! names one), client, method, target, status, bytes and user agent, with ` | ` in between, and the
-//! forwarded addresses if there are any; or `reject` or `skip` with the reason. Unprintable bytes
-//! are `\xHH`. The lines of a file are read in order, as in a log.
+//! forwarded addresses and the Referer if there are any; or `reject` or `skip` with the reason.
+//! Unprintable bytes are `\xHH`. The lines of a file are read in order, as in a log.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -89,20 +89,26 @@ fn describe(reader: &mut Reader, line: &[u8]) -> String {
         LineContent::Reject(reject) => format!("reject {}", reject.as_str()),
         LineContent::Fields(fields) => {
             let user_agent = fields.user_agent(&mut scratch).to_vec();
+            let referer = match fields.referer(&mut scratch) {
+                b"" | b"-" => String::new(),
+                referer => format!(" | referer {}", text(referer)),
+            };
             match fields.record(&mut scratch) {
                 Err(reject) => format!("reject {}", reject.as_str()),
                 Ok(record) => {
                     assert_eq!(record.user_agent, user_agent, "both steps say the same");
-                    describe_record(&record)
+                    describe_record(&record) + &referer
                 }
             }
         }
     }
 }
 
+fn text(bytes: &[u8]) -> String {
+    bytes.escape_ascii().to_string().replace("\\\"", "\"").replace("\\'", "'")
+}
+
 fn describe_record(record: &Record<'_>) -> String {
-    let text =
-        |bytes: &[u8]| bytes.escape_ascii().to_string().replace("\\\"", "\"").replace("\\'", "'");
     let scheme = record.scheme.map_or(String::new(), |scheme| format!("{}://", scheme.as_str()));
     let port = record.port.map_or(String::new(), |port| format!(":{port}"));
     let origin = scheme + &record.host.map(text).unwrap_or_default() + &port;
@@ -429,14 +435,14 @@ fn a_program_that_shares_the_syslog_is_skipped() {
 
 #[test]
 fn captured_headers_are_named_by_the_user() {
-    let line = r#"192.0.2.7:5 [25/Feb/2019:16:19:48.143] www~ app/app1 0/0/7/1457/1487 200 1 - - ---- 2/1/0/0/0 0/0 {example.com|203.0.113.9, 10.0.0.1|Examplebot/1.2} "GET / HTTP/1.1""#;
-    let captures = Captures::parse("Host,X-Forwarded-For,User-Agent").unwrap();
+    let line = r#"192.0.2.7:5 [25/Feb/2019:16:19:48.143] www~ app/app1 0/0/7/1457/1487 200 1 - - ---- 2/1/0/0/0 0/0 {example.com|203.0.113.9, 10.0.0.1|https://t.co/|Examplebot/1.2} "GET / HTTP/1.1""#;
+    let captures = Captures::parse("Host,X-Forwarded-For,Referer,User-Agent").unwrap();
     let zone = Zone::named("Europe/Berlin").unwrap();
     let hints = Hints { haproxy_captures: Some(captures), zone, ..Hints::default() };
     let format = detect([line.as_bytes()], &hints).format.unwrap();
     assert_eq!(
         describe(&mut format.reader(), line.as_bytes()),
-        "2019-02-25T15:19:48Z | https://example.com | 192.0.2.7 | GET | / | 200 | 1 | Examplebot/1.2 | 203.0.113.9, 10.0.0.1"
+        "2019-02-25T15:19:48Z | https://example.com | 192.0.2.7 | GET | / | 200 | 1 | Examplebot/1.2 | 203.0.113.9, 10.0.0.1 | referer https://t.co/"
     );
     assert!(!format.limitations().contains(&Limitation::NoUserAgent));
 }

@@ -109,6 +109,7 @@ fn slot(letter: &str, argument: Option<&str>) -> Slot {
         ("h" | "a", "" | "c") => Slot::Client,
         ("i", "x-forwarded-for") => Slot::ForwardedFor,
         ("i", "user-agent") => Slot::UserAgent,
+        ("i", "referer") => Slot::Referer,
         ("i", "host") => Slot::Host,
         ("r", _) => Slot::Request,
         ("m", _) => Slot::Method,

@@ -36,7 +36,7 @@ pub fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let _error = column(&mut rest)?;
     let bytes = column(&mut rest)?;
     let _size_and_milliseconds = (column(&mut rest)?, column(&mut rest)?, column(&mut rest)?);
-    let _referer = quoted(&mut rest).ok_or(Reject::NoUserAgent)?;
+    let referer = quoted(&mut rest).ok_or(Reject::NoUserAgent)?;
     let user_agent = last_quoted(&mut rest).ok_or(Reject::NoUserAgent)?;
     let (host, scheme) = host_and_scheme(rest);
     Ok(Fields {
@@ -47,6 +47,7 @@ pub fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
         request: RequestFields::Line(request),
         outcome: ResponseFields::Fields { status, bytes },
         user_agent,
+        referer,
         ..Fields::default()
     })
 }

@@ -10,6 +10,7 @@
 use memchr::{memchr, memrchr};
 
 use crate::logs::LineContent;
+use crate::logs::escape::Escaping;
 use crate::logs::field::{RawField, find_near};
 use crate::logs::host::is_address;
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
@@ -23,8 +24,13 @@ const TIME_BYTES: usize = 26;
 #[inline]
 pub fn common(line: &[u8]) -> LineContent<'_> {
     let found = client_and_front(line).map(|(client, front)| {
-        let (outcome, tail) = (front.rest, front.rest);
-        CombinedFields { host: b"", client, front, outcome, user_agent: RawField::UNSET, tail }
+        let end = QuotedFields {
+            outcome: front.rest,
+            referer: b"",
+            user_agent: RawField::UNSET,
+            tail: front.rest,
+        };
+        CombinedFields { host: b"", client, front, end }
     });
     fields(found, RequestFields::Line)
 }
@@ -43,8 +49,8 @@ pub fn vhost_combined(line: &[u8]) -> LineContent<'_> {
         if client == b"-" || host.ends_with(b",") {
             return Err(Reject::NoClient);
         }
-        let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
-        Ok(CombinedFields { host, client, front, outcome, user_agent, tail })
+        let end = quoted_fields(front.rest).ok_or(Reject::NoUserAgent)?;
+        Ok(CombinedFields { host, client, front, end })
     });
     fields(found, RequestFields::Line)
 }
@@ -60,8 +66,8 @@ pub fn combined_with_ident_host(line: &[u8]) -> LineContent<'_> {
     let found = front(line).and_then(|front| {
         let (client, rest) = split_column(front.columns)?;
         let (host, _) = split_column(rest)?;
-        let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
-        Ok(CombinedFields { host, client, front, outcome, user_agent, tail })
+        let end = quoted_fields(front.rest).ok_or(Reject::NoUserAgent)?;
+        Ok(CombinedFields { host, client, front, end })
     });
     fields(found, RequestFields::Line)
 }
@@ -74,8 +80,8 @@ pub fn columns(line: &[u8]) -> Option<&[u8]> {
 #[inline]
 fn find_combined(line: &[u8]) -> Result<CombinedFields<'_>, Reject> {
     let (client, front) = client_and_front(line)?;
-    let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
-    Ok(CombinedFields { host: b"", client, front, outcome, user_agent, tail })
+    let end = quoted_fields(front.rest).ok_or(Reject::NoUserAgent)?;
+    Ok(CombinedFields { host: b"", client, front, end })
 }
 
 /// The only place that assembles the fields of a line. The structure is large, and passing it
@@ -87,26 +93,24 @@ fn fields<'a>(
 ) -> LineContent<'a> {
     match found {
         Err(reject) => LineContent::Reject(reject),
-        Ok(CombinedFields { host, client, front, outcome, user_agent, tail }) => {
-            LineContent::Fields(Fields {
-                host: RawField::plain(host),
-                client,
-                time: Time::Text(front.time),
-                request: request(front.request),
-                outcome: ResponseFields::Tokens(outcome),
-                user_agent,
-                tail,
-                ..Fields::default()
-            })
-        }
+        Ok(CombinedFields { host, client, front, end }) => LineContent::Fields(Fields {
+            host: RawField::plain(host),
+            client,
+            time: Time::Text(front.time),
+            request: request(front.request),
+            outcome: ResponseFields::Tokens(end.outcome),
+            user_agent: end.user_agent,
+            referer: RawField { raw: end.referer, escaping: Escaping::Backslash },
+            tail: end.tail,
+            ..Fields::default()
+        }),
     }
 }
 
 /// The text after the user agent, and the request; `None` if the line is not combined.
 pub fn tail_and_request(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let front = front(line).ok()?;
-    let (_, _, tail) = quoted_fields(front.rest)?;
-    Some((tail, front.request.raw))
+    Some((quoted_fields(front.rest)?.tail, front.request.raw))
 }
 
 /// Whether the text after the bytes of a common line begins like the two quoted fields of a
@@ -132,7 +136,14 @@ struct CombinedFields<'a> {
     host: &'a [u8],
     client: &'a [u8],
     front: Front<'a>,
+    end: QuotedFields<'a>,
+}
+
+/// The text after the request.
+struct QuotedFields<'a> {
+    /// Status and bytes.
     outcome: &'a [u8],
+    referer: &'a [u8],
     user_agent: RawField<'a>,
     tail: &'a [u8],
 }
@@ -259,23 +270,21 @@ fn split_column(columns: &[u8]) -> Result<(&[u8], &[u8]), Reject> {
     }
 }
 
-/// Splits `rest`, which begins with the request, into request, status and bytes, user agent, and
-/// the rest.
+/// Splits `rest`, the text after the request.
 #[inline]
-fn outcome_and_user_agent(rest: &[u8]) -> Result<(&[u8], RawField<'_>, &[u8]), Reject> {
-    quoted_fields(rest).ok_or(Reject::NoUserAgent)
-}
-
-#[inline]
-fn quoted_fields(rest: &[u8]) -> Option<(&[u8], RawField<'_>, &[u8])> {
+fn quoted_fields(rest: &[u8]) -> Option<QuotedFields<'_>> {
     let quote = find_near(b'"', rest)?;
     let outcome = rest[..quote].strip_suffix(b" ")?;
-    let rest = match rest[quote..].strip_prefix(b"\"-\" ") {
-        Some(rest) => rest,
-        None => RawField::take_quoted(&rest[quote..])?.1.strip_prefix(b" ")?,
+    let (referer, rest) = match rest[quote..].strip_prefix(b"\"-\" ") {
+        Some(rest) => (&b"-"[..], rest),
+        None => {
+            let (referer, rest) = RawField::take_quoted(&rest[quote..])?;
+            (referer.raw, rest.strip_prefix(b" ")?)
+        }
     };
-    let (user_agent, rest) = RawField::take_quoted(rest)?;
-    matches!(rest, [] | [b' ' | b'\t' | b',', ..]).then_some((outcome, user_agent, rest))
+    let (user_agent, tail) = RawField::take_quoted(rest)?;
+    let is_whole = matches!(tail, [] | [b' ' | b'\t' | b',', ..]);
+    is_whole.then_some(QuotedFields { outcome, referer, user_agent, tail })
 }
 
 #[cfg(test)]

@@ -43,6 +43,8 @@ named_enum! {
         Bytes = "bytes",
         /// The user agent.
         UserAgent = "user-agent",
+        /// The Referer header.
+        Referer = "referer",
         /// The logger that wrote the line, or the cause of the request.
         Source = "source",
     }
@@ -90,6 +92,7 @@ pub fn fields<'a>(
         },
         tail: b"",
         user_agent: part(LogField::UserAgent),
+        referer: part(LogField::Referer),
     })
 }
 

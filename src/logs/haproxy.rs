@@ -27,6 +27,7 @@ pub struct Captures {
     host: Option<usize>,
     user_agent: Option<usize>,
     forwarded_for: Option<usize>,
+    referer: Option<usize>,
 }
 
 impl Captures {
@@ -42,6 +43,7 @@ impl Captures {
                 "host" => &mut captures.host,
                 "user-agent" => &mut captures.user_agent,
                 "x-forwarded-for" => &mut captures.forwarded_for,
+                "referer" => &mut captures.referer,
                 _ => continue,
             };
             if index.replace(at).is_some() || at >= CAPTURES_MAX {
@@ -93,6 +95,7 @@ pub fn line<'a>(captures: Captures, line: &'a [u8], zone: &'a Zone) -> LineConte
         request: RequestFields::Line(request),
         outcome: ResponseFields::Fields { status: parts.status, bytes: parts.bytes },
         user_agent: capture(captures.user_agent),
+        referer: capture(captures.referer),
         ..Fields::default()
     })
 }
@@ -182,7 +185,8 @@ mod tests {
     #[test]
     fn captures_are_read_in_their_order() {
         let captures = Captures::parse("Host, referer,User-Agent").unwrap();
-        let expected = Captures { host: Some(0), user_agent: Some(2), forwarded_for: None };
+        let expected =
+            Captures { host: Some(0), user_agent: Some(2), forwarded_for: None, referer: Some(1) };
         assert_eq!(captures, expected);
         assert!(Captures::parse("host,host").is_err());
     }

@@ -128,6 +128,7 @@ fn slot(name: &str) -> Slot {
         "status" => Slot::Status,
         "body_bytes_sent" | "bytes_sent" => Slot::Bytes,
         "http_user_agent" => Slot::UserAgent,
+        "http_referer" => Slot::Referer,
         "host" | "http_host" => Slot::Host,
         "server_name" => Slot::ServerName,
         "server_port" => Slot::Port,

@@ -33,6 +33,8 @@ pub struct Fields<'a> {
     pub(super) request: RequestFields<'a>,
     pub(super) outcome: ResponseFields<'a>,
     pub(super) user_agent: RawField<'a>,
+    /// The Referer header; empty if the layout lacks it, `-` if the request had none.
+    pub(super) referer: RawField<'a>,
 }
 
 /// The fields of the request in a line.
@@ -74,6 +76,7 @@ impl Default for Fields<'_> {
             request: RequestFields::Line(RawField::UNSET),
             outcome: ResponseFields::Fields { status: b"-", bytes: b"-" },
             user_agent: RawField::UNSET,
+            referer: RawField::plain(b""),
         }
     }
 }
@@ -118,6 +121,7 @@ pub struct Scratch {
     user_agent: Vec<u8>,
     host: Vec<u8>,
     forwarded_for: Vec<u8>,
+    referer: Vec<u8>,
     clock: Clock,
 }
 
@@ -161,6 +165,21 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The Referer as written in the line, with escapes; empty if the format does not include it,
+    /// `-` if there was none.
+    #[inline]
+    pub fn raw_referer(&self) -> &'a [u8] {
+        self.referer.raw
+    }
+
+    /// The Referer as sent.
+    pub fn referer<'s>(&self, scratch: &'s mut Scratch) -> &'s [u8]
+    where
+        'a: 's,
+    {
+        self.referer.value(&mut scratch.referer)
+    }
+
     /// Whether the time is valid.
     pub(super) fn has_time(&self) -> bool {
         self.time.read().is_some()
@@ -176,7 +195,7 @@ impl<'a> Fields<'a> {
     where
         'a: 's,
     {
-        let Scratch { request, method, user_agent, host, forwarded_for, clock } = scratch;
+        let Scratch { request, method, user_agent, host, forwarded_for, clock, .. } = scratch;
         let time = clock.read(self.time).ok_or(Reject::BadTime)?;
         let (status, bytes) = self.outcome.read()?;
         let asked = self.request.read(request, method)?;

@@ -271,6 +271,7 @@ impl<'a> TemplateFields<'a> {
             Slot::Status => self.status = field.raw,
             Slot::Bytes => self.bytes = field.raw,
             Slot::UserAgent => self.fields.user_agent = field,
+            Slot::Referer => self.fields.referer = field,
             Slot::Host | Slot::ServerName => self.fields.host = field,
             Slot::Port => self.fields.port = field.raw,
             Slot::Scheme => self.fields.scheme = field.raw,

@@ -29,11 +29,13 @@ pub enum Slot {
     Status,
     /// The size of the answer.
     Bytes,
-    /// The requested host.
+    /// The user agent.
     UserAgent,
-    /// The server's configured name.
+    /// The Referer header.
+    Referer,
+    /// The requested host.
     Host,
-    /// The server's own name for itself.
+    /// The server's configured name.
     ServerName,
     /// The port of the server.
     Port,

@@ -154,8 +154,9 @@ impl W3c {
         for part in &self.columns.parts {
             let value;
             (value, rest) = self.take(rest).ok_or(Reject::BadColumns)?;
+            // An unset Referer differs from a log without this column.
             if let Some(part) = *part
-                && !value.is_unset()
+                && (!value.is_unset() || part == LogField::Referer)
             {
                 parts[part as usize] = self.escaped(part, value);
             }
@@ -194,7 +195,9 @@ impl W3c {
             (W3cDialect::Zeek, _) => Escaping::Backslash,
             (W3cDialect::CloudFront, LogField::UserAgent) => Escaping::PercentTwice,
             (W3cDialect::CloudFront, LogField::Path | LogField::Query) => Escaping::PercentUnsafe,
-            (W3cDialect::CloudFront, LogField::ForwardedFor) => Escaping::Percent,
+            (W3cDialect::CloudFront, LogField::ForwardedFor | LogField::Referer) => {
+                Escaping::Percent
+            }
             (W3cDialect::Extended, LogField::UserAgent | LogField::ForwardedFor)
                 if value.escaping == Escaping::None =>
             {
@@ -244,6 +247,7 @@ fn part(name: &str) -> Option<LogField> {
         "cs-host" | "cs(host)" | "x-host-header" | "host" => LogField::Host,
         "cs-protocol" => LogField::Scheme,
         "cs(user-agent)" | "user_agent" => LogField::UserAgent,
+        "cs(referer)" | "cs(referrer)" | "cs-referer" | "referrer" => LogField::Referer,
         "cs(x-forwarded-for)" | "x-forwarded-for" => LogField::ForwardedFor,
         "sc-status" | "status_code" => LogField::Status,
         "sc-bytes" | "bytes" | "response_body_len" => LogField::Bytes,

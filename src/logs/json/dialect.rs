@@ -145,6 +145,11 @@ const COMMON_NAMES: &[Paths] = &[
         "http_user_agent user_agent userAgent useragent user-agent User-Agent request_user_agent \
          agent ua user_agent.original",
     ),
+    (
+        LogField::Referer,
+        "http_referer http_referrer referer referrer Referer Referrer request_referer \
+         http.request.referrer",
+    ),
 ];
 
 /// Caddy's access log. `remote_addr` exists before version 2.5, `client_ip` (the client behind
@@ -164,6 +169,7 @@ const CADDY: &[Paths] = &[
     (LogField::Status, "status"),
     (LogField::Bytes, "size"),
     (LogField::UserAgent, "request.headers.User-Agent"),
+    (LogField::Referer, "request.headers.Referer"),
     (LogField::Source, "logger"),
 ];
 
@@ -182,6 +188,7 @@ const TRAEFIK: &[Paths] = &[
     (LogField::Status, "DownstreamStatus OriginStatus"),
     (LogField::Bytes, "DownstreamContentSize OriginContentSize"),
     (LogField::UserAgent, "request_User-Agent"),
+    (LogField::Referer, "request_Referer"),
     (LogField::Source, "msg message"),
 ];
 
@@ -202,6 +209,7 @@ const CLOUDFLARE: &[Paths] = &[
     (LogField::Status, "EdgeResponseStatus"),
     (LogField::Bytes, "EdgeResponseBytes"),
     (LogField::UserAgent, "ClientRequestUserAgent"),
+    (LogField::Referer, "ClientRequestReferer"),
     (LogField::Source, "ClientRequestSource"),
 ];
 
@@ -217,6 +225,7 @@ const GOOGLE_CLOUD: &[Paths] = &[
     (LogField::Status, "httpRequest.status"),
     (LogField::Bytes, "httpRequest.responseSize"),
     (LogField::UserAgent, "httpRequest.userAgent"),
+    (LogField::Referer, "httpRequest.referer"),
     (LogField::Source, "logName"),
 ];
 
@@ -234,10 +243,11 @@ const AZURE: &[Paths] = &[
     (LogField::Status, "properties.httpStatusCode properties.ScStatus ScStatus"),
     (LogField::Bytes, "properties.responseBytes properties.ScBytes ScBytes"),
     (LogField::UserAgent, "properties.userAgent properties.UserAgent UserAgent"),
+    (LogField::Referer, "properties.referer properties.Referer Referer"),
     (LogField::Source, "category"),
 ];
 
-/// Akamai DataStream 2. The path has no first slash, and the user agent is percent-encoded.
+/// Akamai DataStream 2. The path has no first slash, and user agent and Referer are percent-encoded.
 const AKAMAI: &[Paths] = &[
     (LogField::Time, "reqTimeSec"),
     (LogField::Client, "cliIP"),
@@ -251,4 +261,5 @@ const AKAMAI: &[Paths] = &[
     (LogField::Status, "statusCode"),
     (LogField::Bytes, "bytes totalBytes"),
     (LogField::UserAgent, "UA"),
+    (LogField::Referer, "referer"),
 ];

@@ -92,6 +92,7 @@ impl Json {
         fields.scheme = self.dialect.scheme(fields.scheme);
         if self.dialect == JsonDialect::Akamai {
             fields.user_agent.escaping = Escaping::Percent;
+            fields.referer.escaping = Escaping::Percent;
             if let RequestFields::Parts { method, target, query } = fields.request {
                 fields.request = RequestFields::Rootless { method, path: target, query };
             }

@@ -10,7 +10,7 @@ use crate::logs::field_kind::LogField;
 const KEYS_MAX: usize = 30;
 
 /// The fields of a proposal, in order.
-const PROPOSED: [LogField; 9] = [
+const PROPOSED: [LogField; 10] = [
     LogField::Time,
     LogField::Client,
     LogField::Host,
@@ -20,6 +20,7 @@ const PROPOSED: [LogField; 9] = [
     LogField::Status,
     LogField::Bytes,
     LogField::UserAgent,
+    LogField::Referer,
 ];
 
 /// The keys of `line`, which may be cut, and a `--json-fields` that fits its values. `None` if it
@@ -105,6 +106,7 @@ fn fits(field: LogField, key: &str, value: &str) -> bool {
         LogField::Status => is_named(&["status", "code"]) && is_number(100.0, 599.0),
         LogField::Bytes => is_named(&["bytes", "size", "length"]) && is_number(0.0, 1e15),
         LogField::UserAgent => is_named(&["agent"]) || name == "ua",
+        LogField::Referer => is_named(&["refer"]),
         _ => false,
     }
 }
@@ -125,11 +127,11 @@ mod tests {
     #[test]
     fn keys_are_recognised_by_name_and_value() {
         check(
-            r#"{"durationTime":0.2,"requestTime":"2026-03-01T00:00:01Z","peer":"192.0.2.7","req":{"uri":"/a","verb":"GET","vhostName":"a.example"},"resultCode":200,"userAgentString":"x"}"#,
+            r#"{"durationTime":0.2,"requestTime":"2026-03-01T00:00:01Z","peer":"192.0.2.7","req":{"uri":"/a","verb":"GET","vhostName":"a.example"},"resultCode":200,"userAgentString":"x","cameFromReferer":""}"#,
             "durationTime, requestTime, peer, req.uri, req.verb, req.vhostName, resultCode, \
-             userAgentString",
+             userAgentString, cameFromReferer",
             "time=requestTime,client=peer,host=req.vhostName,method=req.verb,target=req.uri,\
-             status=resultCode,user-agent=userAgentString",
+             status=resultCode,user-agent=userAgentString,referer=cameFromReferer",
         );
         // A long line is cut.
         check(

@@ -24,6 +24,8 @@ pub mod network_names;
 #[cfg(feature = "cli")]
 pub mod networks;
 #[cfg(feature = "cli")]
+pub mod products;
+#[cfg(feature = "cli")]
 pub mod range_list;
 #[cfg(feature = "cli")]
 pub mod ranges;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::logs::reject::{Reject, Skip};
 use crate::merge::{Merge, least, merge_fields};
 
-use super::tally::header::InputSummary;
+use super::{sums::is_default, tally::header::InputSummary};
 
 /// Bytes of a rejected line that are kept as a sample.
 pub const SAMPLE_BYTES_MAX: usize = 512;
@@ -20,6 +20,8 @@ pub struct InputTally {
     pub crawler: u64,
     /// Requests of other user agents.
     pub other: u64,
+    /// Those of clients that are no crawlers, in a format with a Referer field.
+    pub with_referer: u64,
     /// Rejected lines, by reason.
     pub rejected: [RejectTally; Reject::ALL.len()],
     /// The bytes of its lines with line ends; counted if days are counted separately.
@@ -63,6 +65,8 @@ pub struct RejectTally {
 struct FileRecord {
     crawler: u64,
     other: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    with_referer: u64,
     bytes: u64,
     rejected: BTreeMap<String, RejectTally>,
     skipped: BTreeMap<String, u64>,
@@ -70,12 +74,13 @@ struct FileRecord {
 
 impl From<InputTally> for FileRecord {
     fn from(tally: InputTally) -> FileRecord {
-        let InputTally { crawler, other, rejected, bytes, skipped } = tally;
+        let InputTally { crawler, other, with_referer, rejected, bytes, skipped } = tally;
         let rejected = Reject::ALL.into_iter().zip(rejected).filter(|(_, tally)| tally.lines > 0);
         let skipped = Skip::ALL.into_iter().zip(skipped).filter(|(_, lines)| *lines > 0);
         FileRecord {
             crawler,
             other,
+            with_referer,
             bytes,
             rejected: rejected.map(|(why, tally)| (why.as_str().to_owned(), tally)).collect(),
             skipped: skipped.map(|(why, lines)| (why.as_str().to_owned(), lines)).collect(),
@@ -86,10 +91,11 @@ impl From<InputTally> for FileRecord {
 /// Unknown reasons are left out. The sums of the input then do not agree, which is checked later.
 impl From<FileRecord> for InputTally {
     fn from(record: FileRecord) -> InputTally {
-        let FileRecord { crawler, other, bytes, mut rejected, mut skipped } = record;
+        let FileRecord { crawler, other, with_referer, bytes, mut rejected, mut skipped } = record;
         InputTally {
             crawler,
             other,
+            with_referer,
             rejected: Reject::ALL.map(|why| rejected.remove(why.as_str()).unwrap_or_default()),
             bytes,
             skipped: Skip::ALL.map(|why| skipped.remove(why.as_str()).unwrap_or_default()),
@@ -134,7 +140,7 @@ impl InputTally {
     }
 }
 
-merge_fields!(InputTally { crawler, other, rejected, bytes, skipped });
+merge_fields!(InputTally { crawler, other, with_referer, rejected, bytes, skipped });
 
 impl Merge for RejectTally {
     fn absorb(&mut self, other: RejectTally) {

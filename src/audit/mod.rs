@@ -39,6 +39,7 @@ pub mod probe;
 pub mod quotes;
 pub mod reaction_rows;
 pub mod reactions;
+pub mod referral_rows;
 pub mod refetches;
 pub mod robots_fetches;
 pub mod section_rows;

@@ -17,6 +17,7 @@ use super::answer_tally::AnswerTally;
 use super::crawler_row::{ActorRow, Broken, Delayed};
 use super::path_rows::PathRows;
 use super::reaction_rows::ReactionRow;
+use super::referral_rows::ReferralRows;
 use super::section_rows::SectionRows;
 use super::tally::crawler_tally::{Actor, CrawlerTally};
 use super::tally::{header::ReportedOptions, user_agents::UserAgentTally};
@@ -47,6 +48,8 @@ pub struct ReportModel {
     pub sections: SectionRows,
     /// The same by path; `None` if paths were not counted.
     pub paths: Option<BTreeMap<Actor, PathRows>>,
+    /// Visits that products sent, beside the requests of their operators' crawlers.
+    pub referrals: ReferralRows,
     /// The price of 10^9 bytes, if it is given.
     pub price: Option<Money>,
     /// By user agent.

@@ -6,6 +6,7 @@ use crate::audit::comparison::{compared_changes, compared_day, comparison, has_c
 use crate::audit::compliance::compliance;
 use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
 use crate::audit::reaction_rows::ReactionRow;
+use crate::audit::referral_rows::Referrals;
 use crate::audit::refetches::{Refetches, refetches};
 use crate::audit::sessions::SessionSums;
 use crate::audit::sums::Compliance;
@@ -20,8 +21,8 @@ use crate::time::Hour;
 use super::columns::column::TableSchema;
 use super::columns::tables::{
     CHANGE_COMPARISON, COMPARISON, COMPLIANCE, COSTS, CRAWL_DELAY, DAILY, HOURLY, NETWORKS, PATHS,
-    POLICY_FILES, REACTIONS, REFETCHES, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SECTION, SESSIONS,
-    STATUS, SUMMARY, UNKNOWN_CRAWLERS, URLS, USAGE, VIOLATION, WHAT_IF,
+    POLICY_FILES, REACTIONS, REFERRALS, REFETCHES, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SECTION,
+    SESSIONS, STATUS, SUMMARY, UNKNOWN_CRAWLERS, URLS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -42,6 +43,7 @@ type WriteRows = fn(&Audited<'_>, &mut Csv<'_>) -> io::Result<()>;
 pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (SUMMARY, write_summary),
     (STATUS, write_statuses),
+    (REFERRALS, write_referrals),
     (COSTS, write_costs),
     (SECTION, write_sections),
     (PATHS, write_paths),
@@ -124,6 +126,23 @@ fn write_statuses(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
                 .fraction(answered.requests, all)
                 .counts([answered.bytes]);
         })
+    })
+}
+
+fn write_referrals(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    csv.rows(&of.audit.referrals, |row, ((origin, operator, product), referrals)| {
+        let Referrals { visits, crawlers } = referrals;
+        let crawlers = product.is_none().then_some(crawlers);
+        row.text(origin)
+            .text(operator)
+            .text(product.map_or("*", |product| product.name))
+            .word(product.map_or("", |product| product.kind))
+            .counts([visits.requests, visits.bytes])
+            .span(visits.span)
+            .maybe(crawlers, 3, |row, crawlers| {
+                row.counts([crawlers.requests, crawlers.bytes])
+                    .fraction(crawlers.requests, visits.requests)
+            });
     })
 }
 

@@ -36,6 +36,7 @@
 //! - `merge`: tallies of parts, merged.
 //! - `reactions`: what crawlers do after a change of robots.txt.
 //! - `random_world`: random robots.txt files and requests.
+//! - `referrals`: visits that products sent.
 //! - `report`: a report written again, without the logs.
 //! - `robots`: robots.txt versions in an archive.
 //! - `usage`: statements about the use of what crawlers fetch.
@@ -89,6 +90,7 @@ mod pictures;
 mod program;
 mod random_world;
 mod reactions;
+mod referrals;
 mod regression;
 mod report;
 mod robots;

@@ -240,16 +240,19 @@ fn low_limits(random: &mut Random) -> TallyLimits {
     }
 }
 
-/// A line of one of many hosts and one of many unknown crawlers.
+/// A line of one of many hosts, and of one of many unknown crawlers or of a visitor.
 fn stranger_line(random: &mut Random) -> String {
-    let (host, agent) = (random.below(12), random.below(9));
+    let (host, agent) = (random.below(12), random.below(12));
     let agent = match agent {
         0..=3 => AGENTS[agent].to_owned(),
-        _ => format!("Unheard-of-crawler-{agent}/1.0"),
+        4..=8 => format!("Unheard-of-crawler-{agent}/1.0"),
+        _ => AGENTS[4].to_owned(),
     };
+    let referer = ["-", "https://chatgpt.com/", "https://www.bing.com/"][random.below(3)];
     let target = ["/private/a", "/robots.txt", "/"][random.below(3)];
     let second = random.below(86_400) as u32;
-    format!("{host}.example:443 {}", line(second, target, 200, &agent))
+    let line = line(second, target, 200, &agent).replacen("\"-\"", &format!("\"{referer}\""), 1);
+    format!("{host}.example:443 {line}")
 }
 
 /// All tables of the tally of `names`, which are files of the sandbox.

@@ -11,7 +11,9 @@ use crate::numbers::counted;
 use super::super::identity_warnings::{identity_note, identity_warnings};
 use super::super::quotes::{Quotes, UsedRobots};
 use super::super::sessions::PATHS_MAX;
-use super::super::tally::{Tally, crawler_tally::Times, header::Header, rows::TIME_BUCKETS_MAX};
+use super::super::tally::{
+    Tally, counts::Visits, crawler_tally::Times, header::Header, rows::TIME_BUCKETS_MAX,
+};
 use super::super::what_if_rows::WhatIf;
 use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
 use super::super::{
@@ -20,6 +22,7 @@ use super::super::{
     path_rows::path_rows,
     prior_fetches::OriginFetches,
     reaction_rows::{OriginReactions, ReactionThresholds},
+    referral_rows::{ReferralRows, referral_rows},
     section_rows::{SectionRows, section_rows},
 };
 use super::super::{snapshots::Snapshots, unknown::unknown_crawlers, warnings::warnings};
@@ -36,13 +39,14 @@ impl ReportModel {
         let quotes = Quotes::new(&header);
         let (mut robots, mut snapshots) = (files_of(&header, &quotes)?, Snapshots::default());
         let thresholds = ReactionThresholds::of(&header.options);
-        let mut rows = Vec::new();
+        let (mut rows, mut visits) = (Vec::new(), Vec::new());
         for of_origin in counts.origins {
             snapshots.add(&of_origin, &quotes, &mut robots)?;
             let origin = of_origin.origin_key.to_string();
             let history = header.rulings.histories.get(&origin);
             let reactions = OriginReactions::new(thresholds, history, of_origin.span());
             let origin_fetches = OriginFetches::new(&of_origin.rows, &header.crawlers);
+            visits.push((origin.clone(), of_origin.visits));
             for (actor, tally) in of_origin.rows {
                 let (origin, known) = (origin.clone(), origin_fetches.known_fetches(actor));
                 rows.push(ActorRow::new(origin, actor, tally, &known, &reactions, &quotes)?);
@@ -63,6 +67,7 @@ impl ReportModel {
             hours: counts.hours,
             sections: SectionRows::new(),
             paths: None,
+            referrals: ReferralRows::new(),
             price: header.options.get("cost_per_gb").as_str().and_then(|text| text.parse().ok()),
             unknown_crawlers,
             other_unknown_crawlers: counts.other_unknown_crawlers,
@@ -80,6 +85,7 @@ impl ReportModel {
             rows,
         };
         audit.check_requests()?;
+        audit.referrals = audit.referrals(visits)?;
         if audit.options.get("paths") == true {
             audit.sections = section_rows(&audit.rows, counts.sections)?;
             audit.paths = Some(path_rows(&audit.rows, counts.paths)?);
@@ -104,6 +110,18 @@ impl ReportModel {
             audit.warnings.extend(audit.too_little_judged.clone());
         }
         Ok(audit)
+    }
+
+    /// Visits beside the requests of crawlers; none if no log has a Referer field, because zeros would
+    /// be wrong.
+    fn referrals(&self, visits: Vec<(String, Visits)>) -> Result<ReferralRows> {
+        if self.inputs.iter().all(|input| input.tally.with_referer == 0) {
+            return Ok(ReferralRows::new());
+        }
+        let own = self.actors().filter(|(_, actor, _)| self.is_own_crawler(*actor));
+        let own =
+            own.map(|(origin, (id, _), tally)| (origin, self.registry.crawler(id), tally.total()));
+        referral_rows(visits, own)
     }
 
     /// Violations of rules that a parser that ends groups at other fields would not apply.

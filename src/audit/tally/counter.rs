@@ -99,8 +99,9 @@ impl Counter {
             self.files.entry(input).or_default().absorb(tally);
         }
         let mut buckets: u64 = 0;
-        for OriginRows { origin_key, is_stranger, rows } in counts.origins {
+        for OriginRows { origin_key, is_stranger, rows, visits } in counts.origins {
             let origin = self.rows.origin(&origin_key, OriginRank::new(&origin_key, is_stranger));
+            self.rows.visits(origin).absorb(visits);
             for (actor, tally) in rows {
                 let mut tally = numbers.row(tally)?;
                 buckets += tally.time_buckets() as u64;

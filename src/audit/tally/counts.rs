@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+use crate::crawlers::{crawler::CrawlerId, identity::Identity, products::ProductId};
 use crate::error::{Error, Result};
 use crate::input::source::FileId;
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotInForce};
 use crate::judge::{robots::RobotsId, usage::StatedPreference, verdict::RuleRef};
 
-use super::super::sessions::SessionTally;
+use super::super::{answer_tally::AnswerTally, sessions::SessionTally};
 use super::super::{hours::Hours, input_tally::InputTally, origin_key::OriginKey, sums::Span};
 use super::crawler_tally::{Actor, CrawlerTally};
 use super::{path_counts::PathCounts, section_counts::SectionCounts, short_map::ShortMap};
@@ -51,7 +51,13 @@ pub struct OriginRows {
     pub is_stranger: bool,
     /// By crawler and identity.
     pub rows: Vec<(Actor, CrawlerTally)>,
+    /// Visits that products sent.
+    #[serde(default, skip_serializing_if = "ShortMap::is_empty")]
+    pub visits: Visits,
 }
+
+/// Requests of visitors by the product that sent them.
+pub type Visits = ShortMap<ProductId, AnswerTally>;
 
 impl OriginRows {
     /// The time from the first request to the last; `None` without requests.

@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 
 use super::super::origin_key::OriginKey;
 use super::super::origin_key::OriginRank;
-use super::counts::{OriginRows, TimesEnd};
+use super::counts::{OriginRows, TimesEnd, Visits};
 use super::crawler_tally::{Actor, CrawlerTally};
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
@@ -98,6 +98,8 @@ struct OriginEntry {
     origin_rank: OriginRank,
     /// Itself, or `(others)` once it is folded.
     counted_as: OriginId,
+    /// Visits that products sent; none once it is folded.
+    visits: Visits,
 }
 
 type RowKey = (OriginId, CrawlerId, Identity);
@@ -137,6 +139,7 @@ impl Rows {
             origin_key: OriginKey::Others,
             origin_rank: OriginRank::Named,
             counted_as: OriginId::OTHERS,
+            visits: Visits::default(),
         };
         Rows {
             limits,
@@ -176,6 +179,7 @@ impl Rows {
             origin_key: origin_key.clone(),
             origin_rank,
             counted_as: id,
+            visits: Visits::default(),
         });
         self.ids.insert(origin_key.clone(), id);
         // Sorting takes time, so that some more are let in before it is done again.
@@ -199,6 +203,12 @@ impl Rows {
         let recent = self.recent[recent_slot(key)];
         let at = if recent.0 == key { recent.1 } else { self.find_row(key) };
         &mut self.rows[at as usize].tally
+    }
+
+    /// The visits of `origin`, to be added to.
+    pub fn visits(&mut self, origin: OriginId) -> &mut Visits {
+        let origin = self.origins[origin.0 as usize].counted_as;
+        &mut self.origins[origin.0 as usize].visits
     }
 
     /// The index of the row of `key`, which is created if it does not exist.
@@ -277,9 +287,10 @@ impl Rows {
         let mut origins: Vec<OriginRows> = Vec::with_capacity(self.origins.len());
         for (at, (entry, rows)) in self.origins.into_iter().zip(by_origin).enumerate() {
             let is_distinct = entry.counted_as.0 as usize == at;
-            if is_distinct && (at > 0 || !rows.is_empty()) {
-                let is_stranger = entry.origin_rank != OriginRank::Named;
-                origins.push(OriginRows { origin_key: entry.origin_key, is_stranger, rows });
+            if is_distinct && (at > 0 || !rows.is_empty() || !entry.visits.is_empty()) {
+                let OriginEntry { origin_key, origin_rank, visits, .. } = entry;
+                let is_stranger = origin_rank != OriginRank::Named;
+                origins.push(OriginRows { origin_key, is_stranger, rows, visits });
             }
         }
         origins.sort_by(|left, right| left.origin_key.cmp(&right.origin_key));
@@ -320,6 +331,8 @@ impl Rows {
         self.strangers = kept;
         for at in folded {
             self.origins[at].counted_as = OriginId::OTHERS;
+            let visits = std::mem::take(&mut self.origins[at].visits);
+            self.visits(OriginId::OTHERS).absorb(visits);
             self.ids.remove(&self.origins[at].origin_key);
         }
         self.fold_rows();
@@ -377,14 +390,15 @@ impl Merge for Rows {
         let Rows { origins, rows, time_buckets_at_most, times_end, last_stranger, .. } = other;
         // The other table has as many as the limit allows, all up to its last one.
         self.last_stranger = least(self.last_stranger.take(), last_stranger);
-        let ids: Vec<OriginId> = origins
-            .iter()
-            .enumerate()
-            .map(|(at, entry)| match entry.counted_as.0 as usize == at && at > 0 {
+        let mut ids = Vec::with_capacity(origins.len());
+        for (at, entry) in origins.into_iter().enumerate() {
+            let id = match entry.counted_as.0 as usize == at && at > 0 {
                 true => self.origin(&entry.origin_key, entry.origin_rank),
                 false => OriginId::OTHERS,
-            })
-            .collect();
+            };
+            self.visits(id).absorb(entry.visits);
+            ids.push(id);
+        }
         for Row { key: (origin, crawler, identity), tally } in rows {
             self.row(ids[origin.0 as usize], (crawler, identity)).absorb(tally);
         }

@@ -39,6 +39,21 @@ tables! {
         BYTES,
     ];
 
+    /// Visits that products sent.
+    REFERRALS = "referrals.csv", "each origin and operator, and each of its products with visits; no rows if no log has a Referer field: see [referrals](#referrals)": [
+        ORIGIN,
+        column("operator", "text", "company that runs the products and the crawlers"),
+        column("product", "text", "product that sent the visits; `*` for all products of the operator together"),
+        column("product_kind", "search, ai-assistant, social, chat, news, mail, video", "kind of the product; empty for `*`"),
+        count("visits", "requests of clients that are no crawlers, by GET and answered with a status below 400, with a Referer of this product"),
+        column("visit_bytes", "bytes", "size of their responses, as logged"),
+        time("first_visit_utc", "time of the first of them; empty if there is none"),
+        time("last_visit_utc", "time of the last of them"),
+        count("crawler_requests", "requests of the operator's crawlers at this origin, without spoofed ones and tools; only for `*`"),
+        column("crawler_bytes", "bytes", "size of their responses, as logged; only for `*`"),
+        column("requests_per_visit", "number, 6 decimals", "crawler_requests / visits; empty if there are no visits"),
+    ];
+
     /// What crawlers cost, if a price is given.
     COSTS = "costs.csv", "each crawler and identity, for all origins together, most bytes first; only with `--cost-per-gb`": [
         CRAWLER, REQUESTS, BYTES,

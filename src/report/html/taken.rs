@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
+use crate::audit::referral_rows::Referrals;
 use crate::audit::status_code::StatusGroup;
 use crate::audit::tally::crawler_tally::Actor;
 use crate::audit::tally::section_counts::SectionTally;
@@ -76,6 +77,7 @@ pub fn taken(model: &PageModel<'_>) -> Option<Markup> {
             ", most of them by " (listed(&names)) "."
         } "\n"
         (table.folded())
+        (sent(model))
         @if model.audit.paths.is_some() { (sections(model)) (paths(model)) }
     })
 }
@@ -98,6 +100,30 @@ fn by_bytes(model: &PageModel<'_>) -> Vec<(Actor, Taken)> {
     let mut taken = Vec::from_iter(taken);
     taken.sort_by_key(|(_, taken)| Reverse((taken.bytes, taken.requests)));
     taken
+}
+
+/// What each operator took, and the visits that its products sent.
+fn sent(model: &PageModel<'_>) -> Markup {
+    let mut sums: BTreeMap<&str, Referrals> = BTreeMap::new();
+    let all_products = model.audit.referrals.iter().filter(|((.., product), _)| product.is_none());
+    for ((_, operator, _), referrals) in all_products {
+        sums.entry(operator).or_default().absorb(referrals.clone());
+    }
+    let mut rows = Vec::from_iter(sums);
+    rows.sort_by_key(|(_, Referrals { crawlers, .. })| {
+        Reverse((crawlers.requests, crawlers.bytes))
+    });
+    let caption = "Visits sent and requests taken, by operator";
+    HtmlTable::new("by-sent", caption, "referrals.csv", rows)
+        .text("Operator", |(operator, _)| (*operator).to_owned())
+        .number("Visits sent", |(_, of)| of.visits.requests)
+        .number("Requests taken", |(_, of)| of.crawlers.requests)
+        .megabytes("MB taken", |(_, of)| of.crawlers.bytes)
+        .column("Requests per visit", Kind::Number, |(_, of)| {
+            let per_visit = of.crawlers.requests as f64 / of.visits.requests as f64;
+            if of.visits.requests == 0 { String::new() } else { format!("{per_visit:.1}") }
+        })
+        .folded()
 }
 
 /// What all crawlers took of each section.

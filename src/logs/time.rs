@@ -55,31 +55,61 @@ impl Time<'_> {
 /// Parses the times of successive lines, most of which differ only in the second.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    /// The start of a common log time, without the second.
-    minute: [u8; 18],
-    zone: [u8; 6],
+    minute: Minute,
     /// The start of that minute; `None` at first.
     start: Option<i64>,
+}
+
+/// A time as written, without its second.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Minute {
+    length: usize,
+    /// Zeros fill up both texts.
+    before: [u8; 18],
+    zone: [u8; 6],
 }
 
 impl Clock {
     /// The same as [`Time::read`], but faster within the same minute.
     #[inline]
     pub fn read(&mut self, time: Time<'_>) -> Option<UtcTime> {
-        let Time::Text(text) = time else { return time.read() };
-        let Ok(text @ [_, _, b'/', ..]) = <&[u8; 26]>::try_from(text) else { return time.read() };
-        let second = match two_digits(text, 18) {
-            Some(second @ 0..=59) => i64::from(second),
-            _ => return time.read(),
-        };
-        let (minute, zone) = (*text.first_chunk()?, *text.last_chunk()?);
-        if let Some(start) = self.start.filter(|_| self.minute == minute && self.zone == zone) {
+        let (Time::Text(text) | Time::Local(text, _)) = time else { return time.read() };
+        let Some((minute, second)) = Minute::of(text) else { return time.read() };
+        if let Some(start) = self.start.filter(|_| self.minute == minute) {
             return UtcTime::from_unix_seconds(start + second);
         }
-        let read = time.read()?;
-        let start = Some(read.unix_seconds() - second);
-        *self = Clock { minute, zone, start };
+        // A time in a zone of the caller is not kept: a minute of it may have two offsets.
+        let Some(read) = parse(text) else { return time.read() };
+        *self = Clock { minute, start: Some(read.unix_seconds() - second) };
         Some(read)
+    }
+}
+
+impl Minute {
+    /// The minute and the second of `17/Apr/2025:05:10:56 +0100`, `2025-04-17T05:10:56+01:00` or
+    /// `2025-04-17T04:10:56Z`; `None` in other forms, and for leap seconds.
+    #[inline]
+    fn of(text: &[u8]) -> Option<(Minute, i64)> {
+        match (text.len(), text) {
+            (26, [_, _, b'/', ..]) => Minute::split::<18, 6>(text),
+            (25 | 20, [_, _, _, _, b'-', _, _, b'-', _, _, b'T', _, _, b':', _, _, b':', ..]) => {
+                match text.len() {
+                    25 => Minute::split::<17, 6>(text),
+                    _ => Minute::split::<17, 1>(text),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Splits off the two digits of the second, before and after which the text has this many bytes.
+    #[inline]
+    fn split<const BEFORE: usize, const AFTER: usize>(text: &[u8]) -> Option<(Minute, i64)> {
+        let second = two_digits(text, BEFORE).filter(|second| *second <= 59)?;
+        let mut minute = Minute { length: text.len(), ..Minute::default() };
+        minute.before[..BEFORE].copy_from_slice(text.first_chunk::<BEFORE>()?);
+        minute.zone[..AFTER].copy_from_slice(text.last_chunk::<AFTER>()?);
+        Some((minute, second.into()))
     }
 }
 
@@ -246,7 +276,7 @@ fn month(name: [u8; 3]) -> Option<i8> {
 }
 
 #[inline]
-fn two_digits(text: &[u8; 26], at: usize) -> Option<i8> {
+fn two_digits(text: &[u8], at: usize) -> Option<i8> {
     match (text[at], text[at + 1]) {
         (tens @ b'0'..=b'9', ones @ b'0'..=b'9') => {
             Some(((tens - b'0') * 10 + (ones - b'0')) as i8)
@@ -292,10 +322,30 @@ mod tests {
             "2025-04-17T05:11:01+00:00x",
             "2025-04-17T05:11:02.0+0000",
             "2025-04-17T05:11:02.0+00:0",
+            "2025-04-17T05:11:02+01:00",
+            "2025-04-17T05:11:59+01:00",
+            "2025-04-17T05:11:60+01:00",
+            "2025-04-17T05:11:7x+01:00",
+            "2025-04-17T05:11:03+01:30",
+            "2025-04-17T05:11:03+01300",
+            "2025-04-17T05:11:03.1234Z",
+            "2025-04-17T05:11:04.1234Z",
+            "2025-04-17T05:11:04.123456",
+            "2025-04-17T05:12:04Z",
+            "2025-04-17T05:12:05Z",
+            "2025-04-17T05:12:05z",
+            "2025-04-17T05:12:05 ",
+            "2025-04-17T05:12:06Z\0",
+            "2025-04-17T05:12+01:02:03",
+            "2025-04-17T05:12+01:02:04",
+            "2025-02-30T05:12:05Z",
+            "2025-02-30T05:12:06Z",
             "1744863056",
         ] {
-            let time = Time::Text(text.as_bytes());
-            assert_eq!(clock.read(time), time.read(), "{text}");
+            let zone = Zone::named("Europe/Berlin").unwrap();
+            for time in [Time::Text(text.as_bytes()), Time::Local(text.as_bytes(), &zone)] {
+                assert_eq!(clock.read(time), time.read(), "{text}");
+            }
         }
     }
 

@@ -77,7 +77,7 @@ pub fn columns(line: &[u8]) -> Option<&[u8]> {
     front(line).ok().map(|front| front.columns)
 }
 
-#[inline]
+#[inline(always)]
 fn find_combined(line: &[u8]) -> Result<CombinedFields<'_>, Reject> {
     let (client, front) = client_and_front(line)?;
     let end = quoted_fields(front.rest).ok_or(Reject::NoUserAgent)?;
@@ -148,7 +148,7 @@ struct QuotedFields<'a> {
     tail: &'a [u8],
 }
 
-#[inline]
+#[inline(always)]
 fn client_and_front(line: &[u8]) -> Result<(&[u8], Front<'_>), Reject> {
     if let Some(head) = nameless_head(line) {
         let (columns, time) = (head.columns, head.time);
@@ -205,7 +205,7 @@ fn front(line: &[u8]) -> Result<Front<'_>, Reject> {
     front_with(columns, time, &line[quote..])
 }
 
-#[inline]
+#[inline(always)]
 fn front_with<'a>(columns: &'a [u8], time: &'a [u8], rest: &'a [u8]) -> Result<Front<'a>, Reject> {
     let (request, rest) = RawField::take_quoted(rest).ok_or(Reject::NoRequest)?;
     if !rest.starts_with(b" ") {
@@ -271,7 +271,7 @@ fn split_column(columns: &[u8]) -> Result<(&[u8], &[u8]), Reject> {
 }
 
 /// Splits `rest`, the text after the request.
-#[inline]
+#[inline(always)]
 fn quoted_fields(rest: &[u8]) -> Option<QuotedFields<'_>> {
     let quote = find_near(b'"', rest)?;
     let outcome = rest[..quote].strip_suffix(b" ")?;

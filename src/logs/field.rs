@@ -57,7 +57,7 @@ impl<'a> RawField<'a> {
 
     /// Takes a quoted field off the start of `bytes` and returns the text after its closing quote;
     /// `None` if there is no quoted field or it does not end.
-    #[inline]
+    #[inline(always)]
     pub fn take_quoted(bytes: &'a [u8]) -> Option<(RawField<'a>, &'a [u8])> {
         let inner = bytes.strip_prefix(b"\"")?;
         let (field, after) = RawField::until_quote(inner, Escaping::Backslash)?;
@@ -66,7 +66,7 @@ impl<'a> RawField<'a> {
 
     /// Splits `bytes` before the quote that ends the text at its start; `None` if none does. If
     /// there are escapes, they are those of `escaping`.
-    #[inline]
+    #[inline(always)]
     pub fn until_quote(bytes: &'a [u8], escaping: Escaping) -> Option<(RawField<'a>, &'a [u8])> {
         let (mut at, mut found) = (0, Escaping::None);
         loop {

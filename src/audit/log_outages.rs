@@ -124,13 +124,13 @@ impl LogOutages {
     /// Counts a fetch of the robots.txt of `site` by `client` with the answer `status`.
     pub(super) fn count(
         &mut self,
-        site: &Site,
+        (site, judge): (&Site, &Judge),
         hosts: OutageHosts,
         time: UtcTime,
         status: u16,
         client: u64,
     ) {
-        let is_ours = hosts == OutageHosts::All || is_ours(site);
+        let is_ours = hosts == OutageHosts::All || is_ours(site, judge);
         if !is_ours || matches!(*site.origin_key, OriginKey::Invalid | OriginKey::Others) {
             return;
         }
@@ -154,7 +154,7 @@ impl LogOutages {
         let mut hours = OutageHours::new();
         for ((origin_key, day), answers) in by_origin {
             let silent: Vec<i64> = answers.silent().collect();
-            if silent.is_empty() || !is_ours(&sites.of_origin_key(&origin_key)) {
+            if silent.is_empty() || !is_ours(&sites.of_origin_key(&origin_key), judge) {
                 continue;
             }
             let origin = match origin_key {
@@ -209,8 +209,8 @@ impl LogOutages {
 }
 
 /// Whether the answers of a host count.
-fn is_ours(site: &Site) -> bool {
-    site.origin_rank == OriginRank::Named || site.known.is_some()
+fn is_ours(site: &Site, judge: &Judge) -> bool {
+    site.origin_rank == OriginRank::Named || site.known(judge).is_some()
 }
 
 merge_fields!(LogOutages { days });
@@ -279,26 +279,30 @@ mod tests {
 
     fn site(host: &str, origin_rank: OriginRank) -> Site {
         let origin_key = Arc::new(OriginKey::Origin(Origin::parse(host.as_bytes()).unwrap()));
-        Site { origin_key, origin_rank, known: None, host_source: HostSource::Own }
+        Site::new(origin_key, origin_rank, HostSource::Own)
+    }
+
+    /// It knows no host.
+    fn judge() -> Judge {
+        let store = Store::Directory(Directory::default());
+        Judge::new(store, &Registry::builtin(), Dialect::Google).unwrap()
     }
 
     /// Where the user named `https://a.example` and nothing is known of any host.
     fn silent(log_outages: LogOutages) -> FoundOutages {
-        let store = Store::Directory(Directory::default());
-        let judge = Judge::new(store, &Registry::builtin(), Dialect::Google).unwrap();
         let origin = Origin::parse(b"https://a.example");
-        log_outages.into_silent(&judge, &OriginOptions { origin, ..OriginOptions::default() })
+        log_outages.into_silent(&judge(), &OriginOptions { origin, ..OriginOptions::default() })
     }
 
     /// `(minute, status, client)`, in any order and however split between workers.
     #[track_caller]
     fn check(asked: &[(i64, u16, u64)], expected: &[i64]) {
-        let site = site("https://a.example", OriginRank::Named);
+        let (site, judge) = (site("https://a.example", OriginRank::Named), judge());
         let log_outages = |asked: &[(i64, u16, u64)]| {
             let mut log_outages = LogOutages::default();
             for &(minute, status, client) in asked {
                 let time = UtcTime::from_unix_seconds(minute * 60).unwrap();
-                log_outages.count(&site, OutageHosts::Ours, time, status, client);
+                log_outages.count((&site, &judge), OutageHosts::Ours, time, status, client);
             }
             log_outages
         };
@@ -331,12 +335,13 @@ mod tests {
 
     #[test]
     fn unknown_strangers_show_nothing() {
+        let judge = judge();
         for hosts in [OutageHosts::Ours, OutageHosts::All] {
             let mut log_outages = LogOutages::default();
             let stranger = site("https://b.example", OriginRank::Stranger(1));
             for client in 0..9 {
                 let time = UtcTime::from_unix_seconds(0).unwrap();
-                log_outages.count(&stranger, hosts, time, 503, client);
+                log_outages.count((&stranger, &judge), hosts, time, 503, client);
             }
             // It may become known before the outages are computed.
             assert_eq!(
@@ -349,12 +354,12 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_clients_depends_neither_on_their_order_nor_on_how_they_are_split() {
-        let site = site("https://a.example", OriginRank::Named);
+        let (site, judge) = (site("https://a.example", OriginRank::Named), judge());
         let log_outages = |clients: &[u64]| {
             let mut log_outages = LogOutages::default();
             for &client in clients {
                 let time = UtcTime::from_unix_seconds(0).unwrap();
-                log_outages.count(&site, OutageHosts::Ours, time, 503, client);
+                log_outages.count((&site, &judge), OutageHosts::Ours, time, 503, client);
             }
             log_outages
         };
@@ -371,12 +376,13 @@ mod tests {
     /// One machine may know a host that another does not.
     #[test]
     fn a_host_that_is_named_here_and_not_there_is_one_host() {
+        let judge = judge();
         let count = |origin_rank, status| {
             let mut log_outages = LogOutages::default();
             for client in 0..3 {
                 let time = UtcTime::from_unix_seconds(0).unwrap();
                 let site = site("https://a.example", origin_rank);
-                log_outages.count(&site, OutageHosts::All, time, status, client);
+                log_outages.count((&site, &judge), OutageHosts::All, time, status, client);
             }
             log_outages
         };

@@ -2,7 +2,7 @@
 //! and then cached.
 
 use std::hash::BuildHasher;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -27,10 +27,33 @@ pub struct Site {
     pub origin_key: Arc<OriginKey>,
     /// Whether it may be folded into `(others)`.
     pub origin_rank: OriginRank,
-    /// The history of its robots.txt; `None` if nothing is known.
-    pub known: Option<Arc<OriginHistory>>,
+    /// The history of its robots.txt, once it was asked for.
+    known: OnceLock<Option<Arc<OriginHistory>>>,
     /// The source of the origin.
     pub host_source: HostSource,
+}
+
+impl Site {
+    /// A site whose robots.txt is not loaded.
+    pub fn new(
+        origin_key: Arc<OriginKey>,
+        origin_rank: OriginRank,
+        host_source: HostSource,
+    ) -> Site {
+        Site { origin_key, origin_rank, known: OnceLock::new(), host_source }
+    }
+
+    /// The history of its robots.txt; `None` if nothing is known. It is loaded with the first
+    /// request that it is needed for.
+    #[inline]
+    pub fn known(&self, judge: &Judge) -> Option<&OriginHistory> {
+        let load = || match &*self.origin_key {
+            OriginKey::Origin(origin) => judge.known(origin, self.host_source),
+            OriginKey::Unnamed => judge.unnamed_known(),
+            OriginKey::Invalid | OriginKey::Others => None,
+        };
+        self.known.get_or_init(load).as_deref()
+    }
 }
 
 /// The id of a site in one worker's cache, valid until [`Sites::generation`] changes.
@@ -100,12 +123,7 @@ impl<'a> Sites<'a> {
         };
         let default_site = match &naming.origin {
             Some(origin) => sites.site(Some(origin.clone()), HostSource::Own),
-            None => Site {
-                origin_key: Arc::new(OriginKey::Unnamed),
-                origin_rank: OriginRank::Named,
-                known: judge.unnamed_known(),
-                host_source: HostSource::Own,
-            },
+            None => Site::new(Arc::new(OriginKey::Unnamed), OriginRank::Named, HostSource::Own),
         };
         sites.sites.push(default_site);
         sites
@@ -214,7 +232,9 @@ impl<'a> Sites<'a> {
     pub fn of_origin_key(&self, origin_key: &OriginKey) -> Site {
         match origin_key {
             OriginKey::Unnamed => {
-                Site { origin_key: Arc::new(OriginKey::Unnamed), ..self.sites[0].clone() }
+                let default_site = &self.sites[0];
+                default_site.known(self.judge);
+                Site { origin_key: Arc::new(OriginKey::Unnamed), ..default_site.clone() }
             }
             OriginKey::Origin(origin) => self.site(Some(origin.clone()), HostSource::Own),
             OriginKey::Invalid | OriginKey::Others => self.site(None, HostSource::Own),
@@ -223,22 +243,16 @@ impl<'a> Sites<'a> {
 
     fn site(&self, origin: Option<Origin>, host_source: HostSource) -> Site {
         let Some(origin) = origin else {
-            return Site {
-                origin_key: Arc::new(OriginKey::Invalid),
-                origin_rank: OriginRank::Named,
-                known: None,
-                host_source,
-            };
+            return Site::new(Arc::new(OriginKey::Invalid), OriginRank::Named, host_source);
         };
         let OriginOptions { origin: named, aliases, .. } = self.naming;
         let origin = aliases.resolve(&origin).unwrap_or(origin);
-        let known = self.judge.known(&origin, host_source);
         let is_named = Some(&origin) == named.as_ref()
             || self.judge.is_named(&origin)
             || aliases.is_name(&origin);
         let origin_key = OriginKey::Origin(origin);
         let origin_rank = OriginRank::new(&origin_key, !is_named);
-        Site { origin_key: Arc::new(origin_key), origin_rank, known, host_source }
+        Site::new(Arc::new(origin_key), origin_rank, host_source)
     }
 
     /// A host and a port do not determine the scheme. Port 443 is https and port 80 http. For other
@@ -321,17 +335,19 @@ mod tests {
         naming.aliases.add("old.example.com=www.example.com").unwrap();
         let sites = &mut Sites::new(&judge, &naming);
         let own = sites.own(Some(b"www.example.com"), Some(443), None);
-        assert!(sites.get(own).known.is_some());
+        assert!(sites.get(own).known(&judge).is_some());
         let is_known = |sites: &mut Sites<'_>, scheme: &str, authority: &str, own| {
             let site = sites.absolute(scheme.as_bytes(), authority.as_bytes(), own);
-            sites.get(site).known.is_some()
+            sites.get(site).known(&judge).is_some()
         };
         assert!(is_known(sites, "http", "www.example.com:80", own));
         assert!(is_known(sites, "https", "example.com", own));
         assert!(!is_known(sites, "http", "proxy.test", own));
         let site = sites.absolute(b"http", b"old.example.com", own);
         let site = sites.get(site);
-        assert!(site.known.is_some() && site.origin_key.to_string() == "http://www.example.com");
+        assert!(
+            site.known(&judge).is_some() && site.origin_key.to_string() == "http://www.example.com"
+        );
         let unnamed = sites.own(None, None, None);
         assert_eq!(sites.get(unnamed).origin_key.to_string(), "https://example.com");
         assert!(!is_known(sites, "http", "proxy.test", unnamed));

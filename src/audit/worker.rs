@@ -394,7 +394,7 @@ impl<'a> Worker<'a> {
             }
             _ => tally.robots_fetches.count_other(record.time),
         }
-        let known = site.known.as_deref();
+        let known = site.known(context.judge);
         if context.judge.has_history() {
             let changes = known.map_or(&[][..], |known| context.judge.rule_changes(known, crawler));
             let promised_hours = context.registry.crawler(crawler).reaction_hours;
@@ -485,7 +485,7 @@ fn judged<'s, 'p>(
     let Context { judge, before_first, .. } = *context;
     let path = target.path().map(|path| prepare(path, judge.dialect(), scratch));
     let at = JudgedAt::Time(time, before_first);
-    let dated = judge.verdict_cached(decisions, site.known.as_deref(), crawler, path, at);
+    let dated = judge.verdict_cached(decisions, site.known(judge), crawler, path, at);
     let compared = draft
         .zip(path)
         .and_then(|(draft, path)| draft.compare(&site.origin_key, crawler, path, dated.verdict));

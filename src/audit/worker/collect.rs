@@ -93,6 +93,7 @@ impl Worker<'_> {
             && let Some(key) = self.context.client_key
         {
             let client = key.hash(client(record, self.context.trusted_proxies));
+            let site = (site, self.context.judge);
             answers.count(site, hosts, record.time, record.status, client);
         }
     }

@@ -12,16 +12,23 @@ const NEAR_WORDS: usize = 4;
 #[inline]
 pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_le_bytes([1; 8]);
+    // The lowest zero byte is the first match.
+    let find_in = |chunk: &[u8; 8]| {
+        let differs = u64::from_le_bytes(*chunk) ^ (LOW * u64::from(byte));
+        let zeros = differs.wrapping_sub(LOW) & !differs & (LOW << 7);
+        (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
+    };
     let mut rest = bytes;
     for word in 0..NEAR_WORDS {
         let Some((first, others)) = rest.split_first_chunk() else {
-            return rest.iter().position(|found| *found == byte).map(|at| word * 8 + at);
+            return match bytes.last_chunk() {
+                // The remaining bytes are searched together with some bytes before them.
+                Some(last) => find_in(last).map(|at| bytes.len() - 8 + at),
+                None => rest.iter().position(|found| *found == byte),
+            };
         };
-        // The lowest zero byte is the first match.
-        let differs = u64::from_le_bytes(*first) ^ (LOW * u64::from(byte));
-        let zeros = differs.wrapping_sub(LOW) & !differs & (LOW << 7);
-        if zeros != 0 {
-            return Some(word * 8 + zeros.trailing_zeros() as usize / 8);
+        if let Some(at) = find_in(first) {
+            return Some(word * 8 + at);
         }
         rest = others;
     }

@@ -103,7 +103,9 @@ impl Scheme {
     fn parse(text: &[u8]) -> Option<Scheme> {
         const HTTP: [&[u8]; 3] = [b"http", b"ws", b"off"];
         const HTTPS: [&[u8]; 4] = [b"https", b"wss", b"on", b"h2"];
-        if HTTP.iter().any(|name| text.eq_ignore_ascii_case(name)) {
+        if text.is_empty() {
+            None
+        } else if HTTP.iter().any(|name| text.eq_ignore_ascii_case(name)) {
             Some(Scheme::Http)
         } else if HTTPS.iter().any(|name| text.eq_ignore_ascii_case(name)) {
             Some(Scheme::Https)
@@ -216,7 +218,7 @@ impl<'a> Fields<'a> {
         if record.user_agent.is_empty() && self.user_agent.raw.is_empty() {
             record.user_agent = b"-";
         }
-        if memchr(b'"', self.tail).is_some() {
+        if !self.tail.is_empty() && memchr(b'"', self.tail).is_some() {
             record.forwarded_for = quoted_addresses(self.tail);
         }
         if !self.forwarded_for.is_unset() {
@@ -303,6 +305,9 @@ impl ResponseFields<'_> {
     fn read(&self) -> Result<(u16, u64), Reject> {
         match self {
             ResponseFields::Tokens(text) => {
+                if let Some(usual) = usual_response(text) {
+                    return Ok(usual);
+                }
                 let (first, rest) = token(text);
                 let status = status(first)?;
                 let bytes = match token(rest).0 {
@@ -321,6 +326,22 @@ impl ResponseFields<'_> {
             }
         }
     }
+}
+
+/// A fast path for a status of three digits and a size of few.
+#[inline]
+fn usual_response(text: &[u8]) -> Option<(u16, u64)> {
+    let [b' ', status_text @ .., b' '] = text.first_chunk::<5>()? else { return None };
+    let status = status(status_text).ok()?;
+    let mut bytes = 0;
+    for (count, &byte) in text[5..].iter().enumerate() {
+        match byte {
+            b'0'..=b'9' if count < DIGITS_THAT_FIT => bytes = bytes * 10 + u64::from(byte - b'0'),
+            b' ' if count > 0 => return Some((status, bytes)),
+            _ => return None,
+        }
+    }
+    (text.len() > 5).then_some((status, bytes))
 }
 
 /// The first token, empty if there is none, and the rest.
@@ -373,10 +394,22 @@ mod tests {
         assert_eq!(outcome(b"- -"), Ok((0, 0)));
         assert_eq!(outcome(b"-1 1"), Ok((0, 1)));
         assert_eq!(outcome(b"000 18446744073709551615"), Ok((0, u64::MAX)));
+        assert_eq!(outcome(b" 206 18446744073709551615"), Ok((206, u64::MAX)));
+        assert_eq!(outcome(b" 206 00000000000000000000000007 "), Ok((206, 7)));
+        assert_eq!(outcome(b" 206  7"), Ok((206, 7)));
+        assert_eq!(outcome(b" 206 -"), Ok((206, 0)));
         for text in [&b""[..], b"20 1", b"2000 1", b"2x0 1", b"OK 1", b"-2 1"] {
             assert_eq!(outcome(text), Err(Reject::BadStatus));
         }
-        for text in [&b"200"[..], b"200 1.5", b"200 -1", b"200 18446744073709551616"] {
+        for text in [
+            &b"200"[..],
+            b" 200 ",
+            b" 200  ",
+            b" 200 1x",
+            b"200 1.5",
+            b"200 -1",
+            b"200 18446744073709551616",
+        ] {
             assert_eq!(outcome(text), Err(Reject::BadBytes));
         }
     }

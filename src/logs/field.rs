@@ -9,7 +9,7 @@ const NEAR_WORDS: usize = 4;
 
 /// `memchr`, but faster for a byte near the start: starting a memchr search costs more than
 /// checking a few words.
-#[inline]
+#[inline(always)]
 pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_le_bytes([1; 8]);
     // The lowest zero byte is the first match.

@@ -13,13 +13,9 @@ pub const USER_AGENT_BYTES_MAX: usize = 4096;
 /// The hashes of three bytes: far more than needles, so that most bytes of a user agent have none.
 const HASHES: usize = 1 << 16;
 
-/// What user agents of browsers consist of. Needles are not searched by such parts if they have
-/// others, because most user agents are those of browsers.
-const BROWSER_PARTS: &[u8] = b"mozilla/5.0 (windows nt 10.0; win64; x64) applewebkit/537.36 \
-    (khtml, like gecko) chrome/130.0.0.0 mobile safari/537.36 edg/130.0.0.0 opr/115.0.0.0 \
-    (macintosh; intel mac os x 10_15_7) version/18.1 safari/605.1.15 \
-    (iphone; cpu iphone os 18_1 like mac os x) mobile/15e148 (ipad; (linux; android 10; k) \
-    (x11; linux x86_64; rv:132.0) gecko/20100101 firefox/132.0 samsungbrowser/26.0 build/ wv)";
+/// What user agents of browsers consist of, in lower case. Needles are not searched by such parts if
+/// they have others, because most user agents are those of browsers.
+const BROWSER_PARTS: &[u8] = include_bytes!("browsers.txt");
 
 /// The result of identifying a user agent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

@@ -212,3 +212,27 @@ fn nights_have_the_visits_of_their_days() {
     check("2026-03-02", "OpenAI | * | 2 | 1");
     check("2026-03-01", "OpenAI | * | 2 | 1");
 }
+
+/// A site that only visitors requested is not judged, so its robots.txt is not used.
+#[test]
+fn visits_need_no_robots_txt() {
+    let sandbox = Sandbox::new();
+    for host in ["a.example", "b.example"] {
+        sandbox.write(&format!("robots/{host}"), format!("User-agent: *\nDisallow: /{host}\n"));
+    }
+    let at = |host: &str, user_agent: &str| {
+        let line = line(1, "/", 200, user_agent);
+        format!("{host}:80 {}", line.replacen("\"-\"", "\"https://chatgpt.com/\"", 1))
+    };
+    let robots_of = |user_agent: &str| {
+        sandbox.write("access.log", at("a.example", GPTBOT) + &at("b.example", user_agent));
+        sandbox.run("audit -q --robots robots -o report access.log").exits(0);
+        let rows = sandbox.table("report/referrals.csv").cells("origin product visits");
+        let run = sandbox.text("report/run.json");
+        (rows, run.contains("robots/b.example"))
+    };
+    assert!(robots_of(GPTBOT).1);
+    let (rows, is_used) = robots_of(BROWSER);
+    assert!(!is_used);
+    assert!(rows.contains(&"http://b.example | ChatGPT | 1".to_owned()), "{rows:?}");
+}

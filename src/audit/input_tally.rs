@@ -20,7 +20,7 @@ pub struct InputTally {
     pub crawler: u64,
     /// Requests of other user agents.
     pub other: u64,
-    /// Those of clients that are no crawlers, in a format with a Referer field.
+    /// Those of clients that are not crawlers, in a format with a Referer field.
     pub with_referer: u64,
     /// Rejected lines, by reason.
     pub rejected: [RejectTally; Reject::ALL.len()],

@@ -135,7 +135,7 @@ mod tests {
         let (mut names, mut hosts) = (BTreeSet::new(), BTreeSet::new());
         for [name, operator, kind, of_it, source] in rows() {
             assert!(names.insert(name), "{name}");
-            assert!(operators.contains(operator), "{operator} has no crawler in the registry");
+            assert!(operators.contains(operator), "the registry lacks a crawler of {operator}");
             let kinds = ["search", "ai-assistant", "social", "chat", "news", "mail", "video"];
             assert!(kinds.contains(&kind), "{name}: {kind}");
             assert!(source.starts_with("https://"), "{name}: {source}");

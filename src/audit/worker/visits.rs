@@ -6,7 +6,7 @@ use super::super::input_tally::InputTally;
 use super::Worker;
 
 impl Worker<'_> {
-    /// Counts a line of a client that is no crawler.
+    /// Counts a line of a client that is not a crawler.
     #[inline]
     pub(super) fn count_visitor(
         &mut self,

@@ -45,7 +45,7 @@ tables! {
         column("operator", "text", "company that runs the products and the crawlers"),
         column("product", "text", "product that sent the visits; `*` for all products of the operator together"),
         column("product_kind", "search, ai-assistant, social, chat, news, mail, video", "kind of the product; empty for `*`"),
-        count("visits", "requests of clients that are no crawlers, by GET and answered with a status below 400, with a Referer of this product"),
+        count("visits", "requests of clients that are not crawlers, by GET and answered with a status below 400, with a Referer of this product"),
         column("visit_bytes", "bytes", "size of their responses, as logged"),
         time("first_visit_utc", "time of the first of them; empty if there is none"),
         time("last_visit_utc", "time of the last of them"),

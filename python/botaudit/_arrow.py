@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -69,17 +69,22 @@ def of_size(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordB
     yield from joined()
 
 
-def require(schema: pa.Schema, name: str, argument: str) -> pa.DataType:
-    """The type of the column that an argument names."""
-    found = schema.get_all_field_indices(name)
+def position(names: Sequence[Any], name: Any, argument: str) -> int:
+    """The index of the column that an argument names."""
+    found = [index for index, known in enumerate(names) if known == name]
     if not found:
-        names = ", ".join(schema.names)
+        known = ", ".join(map(str, names))
         raise ValueError(
-            f"the data has no column '{name}'; its columns are {names}; set {argument}="
+            f"the data has no column '{name}'; its columns are {known}; set {argument}="
         )
     if len(found) > 1:
         raise ValueError(f"the data has {len(found)} columns '{name}'; rename all but one")
-    return schema.field(found[0]).type
+    return found[0]
+
+
+def require(schema: pa.Schema, name: str, argument: str) -> pa.DataType:
+    """The type of the column that an argument names."""
+    return schema.field(position(schema.names, name, argument)).type
 
 
 def _value_type(kind: pa.DataType) -> pa.DataType:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from botaudit import _arrow, _botaudit
+from botaudit import _arrow, _botaudit, _frames
 
 _INT_COLUMN = "rule_line"
 
@@ -100,12 +100,12 @@ class Classifier:
         time_column: str | None = None,
         columns: Sequence[str] | None = None,
         progress: Callable[[int], object] | None = None,
-    ) -> pa.Table:
+    ) -> Any:
         """The rows of `data` with the answers.
 
         Args:
-            data: n rows of any object with the Arrow interface (pyarrow, polars, pandas 2.2 or
-                later, relations of DuckDB), or a single column of URLs.
+            data: n rows of a data frame of pandas or polars, or of any object with the Arrow
+                interface (pyarrow, relations of DuckDB), or a single column of URLs.
             url: The column of URLs: string, large_string, string_view, binary or dictionary. Null
                 stays null in all answers.
             crawler_column: The column with the name of each row's crawler.
@@ -117,17 +117,28 @@ class Classifier:
             progress: Is called with the number of rows judged so far, after each batch.
 
         Returns:
-            A table of n rows for each crawler: all crawlers of the first row, then those of the
-            second row. It has the columns of the input, and then the answers `origin`, `crawler`,
+            n rows for each crawler: all crawlers of the first row, then those of the second row. It
+            is a data frame of pandas for a data frame or series of pandas, with its index (repeated
+            for several crawlers), one of polars for those of polars, and otherwise a table of
+            pyarrow. It has the columns of the input, and then the answers `origin`, `crawler`,
             `verdict`, `reason`, `rule_line` (int32, from 1), `directive`, `pattern`, `group` and
-            `snapshot`. All but `rule_line` are dictionaries of strings, which hold each different
-            text once; `column.cast("string")` gives plain strings. A column of the input with the
-            name of an answer is renamed: `input_origin`.
+            `snapshot`. All but `rule_line` are dictionaries of strings (categories for pandas and
+            polars), which hold each different text once; `column.cast("string")` gives plain
+            strings. A column of the input with the name of an answer is renamed: `input_origin`.
 
         Raises:
             ValueError: A column is missing or twice there, or `columns` has an unknown name.
             TypeError: A column has a type that cannot be read.
         """
+        frame = _frames.frame_of(data, url)
+        if frame is not None:
+            named = {
+                "url": url,
+                "crawler_column": crawler_column,
+                "user_agent_column": user_agent_column,
+                "time_column": time_column,
+            }
+            return self._classify_frame(frame, named, columns, progress)
         reader, plan = self._plan(
             data, url, crawler_column, user_agent_column, time_column, columns
         )
@@ -141,6 +152,24 @@ class Classifier:
         ]
         return pa.Table.from_arrays(columns_of_table, schema=plan.schema)
 
+    def _classify_frame(
+        self,
+        frame: _frames.Frame,
+        named: dict[str, Any],
+        columns: Sequence[str] | None,
+        progress: Callable[[int], object] | None,
+    ) -> Any:
+        """The answers for the columns that arguments name, beside the columns of `frame`."""
+        self.check_crawlers(named["crawler_column"], named["user_agent_column"])
+        named = {argument: name for argument, name in named.items() if name is not None}
+        table = frame.table(named)
+        texts = {argument: _frames.text_of(name) for argument, name in named.items()}
+        output = _chosen(output_columns(frame.names), columns)
+        wanted = {name for name, index in output if index is None}
+        answers = [name for name in _botaudit.COLUMNS if name in wanted] or _botaudit.COLUMNS[:1]
+        found = self.classify(table, **texts, columns=answers, progress=progress)
+        return frame.answered(output, found, self._native.per_row)
+
     def batches(
         self,
         data: Any,
@@ -152,7 +181,12 @@ class Classifier:
         columns: Sequence[str] | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> pa.RecordBatchReader:
-        """As `classify`, but gives one batch after the other, for data larger than memory."""
+        """As `classify`, but gives one batch after the other, for data larger than memory.
+
+        The batches are those of pyarrow. For data of pandas they have the index as columns, so that
+        `to_pandas` of each batch has the index of its rows.
+        """
+        data, columns = _frames.arrow_of(data, url, columns)
         reader, plan = self._plan(
             data, url, crawler_column, user_agent_column, time_column, columns
         )
@@ -245,29 +279,43 @@ def _plan(
     if time is not None:
         _arrow.check_time(schema, time, "time_column")
     all_columns = output_columns(schema.names)
-    if columns is not None:
-        if isinstance(columns, str):
-            raise TypeError(f"columns is one text; write columns=[{columns!r}]")
-        if not columns:
-            raise ValueError("columns is empty; name at least one column")
-        by_name = dict(all_columns)
-        for name in columns:
-            if name not in by_name:
-                names = ", ".join(by_name)
-                raise ValueError(f"columns has the unknown name '{name}'; the columns are {names}")
-        all_columns = [(name, by_name[name]) for name in columns]
+    renamed = {
+        schema.names[index]: name
+        for name, index in all_columns
+        if index is not None and name != schema.names[index]
+    }
+    all_columns = _chosen(all_columns, columns)
     wanted = {name for name, index in all_columns if index is None}
     answers = [name for name in _botaudit.COLUMNS if name in wanted]
     fields = [
         answer_field(name) if index is None else schema.field(index).with_name(name)
         for name, index in all_columns
     ]
-    return _Plan(url, crawler, time, answers, all_columns, pa.schema(fields))
+    found = pa.schema(fields, _frames.metadata(schema, renamed))
+    return _Plan(url, crawler, time, answers, all_columns, found)
+
+
+def _chosen(
+    all_columns: list[tuple[str, int | None]], columns: Sequence[str] | None
+) -> list[tuple[str, int | None]]:
+    """The columns with these names."""
+    if columns is None:
+        return all_columns
+    if isinstance(columns, str):
+        raise TypeError(f"columns is one text; write columns=[{columns!r}]")
+    if not columns:
+        raise ValueError("columns is empty; name at least one column")
+    by_name = dict(all_columns)
+    for name in columns:
+        if name not in by_name:
+            names = ", ".join(map(str, by_name))
+            raise ValueError(f"columns has the unknown name '{name}'; the columns are {names}")
+    return [(name, by_name[name]) for name in columns]
 
 
 def output_columns(names: Sequence[str]) -> list[tuple[str, int | None]]:
     """The columns of an input with these names, with their indexes, and then the answers."""
-    renamed = [f"input_{name}" if name in _botaudit.COLUMNS else name for name in names]
+    renamed = list(map(_frames.answer_free, names))
     if len(set(renamed)) < len(renamed):
         twice = next(name for name in renamed if renamed.count(name) > 1)
         raise ValueError(f"the data has two columns '{twice}'; rename one")

@@ -8,15 +8,20 @@ from typing import Any
 
 import pyarrow as pa
 
-from botaudit import _arrow, _botaudit
+from botaudit import _arrow, _botaudit, _frames
 
 
-def origins(data: Any, url: str = "url") -> pa.ChunkedArray:
+def origins(data: Any, url: str = "url") -> Any:
     """The canonical origin (`scheme://host[:port]`) of each URL, null where it has none.
 
     `data` is as for `Classifier.classify`: n rows with a column `url`, or a column of URLs. The
-    answer has n strings; `.unique()` gives the origins to fetch robots.txt from.
+    answer has n strings: a series for data of pandas, with its index, and for data of polars,
+    otherwise a chunked array of pyarrow. `.unique()` gives the origins to fetch robots.txt from.
     """
+    frame = _frames.frame_of(data, url)
+    if frame is not None:
+        found = origins(frame.table({"url": url}), _frames.text_of(url))
+        return frame.series(found, "origin")
     reader = _arrow.reader(data, url)
     _arrow.check_text(reader.schema, url, "url")
     batches = _arrow.of_size(reader, _arrow.ROWS)

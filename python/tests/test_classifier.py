@@ -164,9 +164,14 @@ def test_other_libraries(classifier: botaudit.Classifier, tmp_path: Path) -> Non
     for data in [
         table, table.to_batches()[0], table.to_reader(), table["url"], table["url"].chunk(0),
         relation, frame, frame["url"], frame.with_columns(frame["url"].cast(polars.Categorical)),
-        pandas.DataFrame({"url": urls}), table.to_struct_array(),
+        pandas.DataFrame({"url": urls}), pandas.Series(urls), table.to_struct_array(),
     ]:  # fmt: skip
-        assert classifier.classify(data)["verdict"].to_pylist() == expected, type(data)
+        found = classifier.classify(data)["verdict"]
+        if isinstance(found, polars.Series):
+            found = found.to_arrow()
+        elif isinstance(found, pandas.Series):
+            found = pa.array(found)
+        assert found.to_pylist() == expected, type(data)
 
 
 def test_a_function_of_duckdb(classifier: botaudit.Classifier) -> None:

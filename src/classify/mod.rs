@@ -100,3 +100,96 @@ pub fn run(
     )?;
     Ok(Classified { damages: damages.concat(), ..classified })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+    use std::{fs, io, thread};
+
+    use super::*;
+    use crate::archive::Store;
+    use crate::input::source::{Location, Source};
+    use crate::judge::{Judge, profile::CrawlerProfile};
+    use crate::url::dialect::Dialect;
+
+    use batch::JudgedBatch;
+    use crawler_source::CrawlerSource;
+    use input_format::{InputFormat, WantedColumns};
+    use outcome::Detail;
+
+    /// A disk with room for `left` more bytes.
+    struct Disk {
+        written: Vec<u8>,
+        left: usize,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let count = bytes.len().min(self.left);
+            if count == 0 && !bytes.is_empty() {
+                // All threads are done before the last write fails.
+                thread::sleep(Duration::from_micros(300));
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.left -= count;
+            self.written.extend_from_slice(&bytes[..count]);
+            Ok(count)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn write_rows(judged: &JudgedBatch, _: &InputFormat, out: &mut Vec<u8>) {
+        for (row, answers) in judged.iter() {
+            let words = answers.iter().map(|&at| judged.outcomes.get(at).word.as_str().as_bytes());
+            out.extend([row.cell(0), b" ", &words.collect::<Vec<_>>().concat(), b"\n"].concat());
+        }
+    }
+
+    /// Wherever the disk is full, the run fails, and what was written before is right.
+    #[test]
+    fn no_failed_write_is_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let [robots, list] = ["robots.txt", "list"].map(|name| dir.path().join(name));
+        fs::write(&robots, "User-agent: *\nDisallow: /1\n").unwrap();
+        let urls: String = (0..12).map(|number| format!("https://a.example/{number}\n")).collect();
+        fs::write(&list, urls).unwrap();
+        let profiles = vec![CrawlerProfile::of_token("a".to_owned())];
+        let store = Store::open(&robots).unwrap();
+        let judge = Judge::of_many(store, profiles, Dialect::Google, 1 << 20).unwrap();
+        let crawlers = CrawlerSource::Fixed(vec!["a".to_owned()]);
+        let (default_scheme, detail) = (None, Detail::Rules);
+        let context = BatchContext { judge: &judge, crawlers: &crawlers, default_scheme, detail };
+        let sources = [Source { name: "list".to_owned(), location: Location::File(list) }];
+        let classify = |threads, left| {
+            let wanted = WantedColumns { url: "url".to_owned(), crawler: None, time: None };
+            let (batch_bytes, origins_bytes) = (50, 1 << 16);
+            let options = ClassifyOptions {
+                threads,
+                batch_bytes,
+                writing: None,
+                wanted,
+                origins_bytes,
+                summary_bytes: None,
+            };
+            let render = Render { begin: &|_| Ok(b"url verdict\n".to_vec()), write: &write_rows };
+            let mut disk = Disk { written: Vec::new(), left };
+            let progress = ClassifyProgress::default();
+            let done = run(&sources, &options, &context, &progress, &render, &mut disk);
+            (done.map(|classified| classified.rows), disk.written)
+        };
+        let (done, whole) = classify(1, usize::MAX);
+        assert!(done.unwrap() == 12 && whole.len() > 300);
+        for threads in [1, 2, 8] {
+            for left in 0..whole.len() {
+                let (done, written) = classify(threads, left);
+                assert!(done.is_err(), "{threads} threads, {left} bytes: the error was lost");
+                assert_eq!(written, whole[..left], "{threads} threads");
+            }
+            let (done, written) = classify(threads, whole.len());
+            assert_eq!((done.unwrap(), &written), (12, &whole), "{threads} threads");
+        }
+    }
+}

@@ -33,17 +33,20 @@ pub fn run_in_order<S: Sync, W: QueueWorker, E: Send, R: Send>(
     read: impl Fn(&S, &mut InputQueue<'_, W>) -> Result<E> + Sync + Send,
     take: impl FnMut(R) -> Result<W::Buffer>,
 ) -> Result<(Vec<W::Output>, Vec<E>)> {
-    let queue = &WorkQueue::new(limits, sources.len())?;
+    let queue = WorkQueue::new(limits, sources.len())?;
     let (sender, results) = unbounded();
-    thread::scope(|scope| {
+    let worked = thread::scope(|scope| {
+        let queue = &queue;
         let workers = scope.spawn(move || {
             // Moved here, so that it is dropped with the last worker.
             let sender = sender;
-            queue.run(sources, || worker(ResultSender(sender.clone())), read)
+            queue.work_off(sources, || worker(ResultSender(sender.clone())), read)
         });
         take_in_order(&results, queue, take);
         workers.join().unwrap_or_else(|panic| resume_unwind(panic))
-    })
+    });
+    // The workers may be done long before the last result is taken, and that can fail, too.
+    queue.results(worked)
 }
 
 /// Runs until no worker is left. After an error, results are still received, and dropped.
@@ -131,6 +134,8 @@ mod tests {
             };
             let ended = run_in_order(limits, &[()], worker, read, |(number, buffer)| {
                 if fails_at == Some(number) {
+                    // Workers finish meanwhile.
+                    thread::sleep(Duration::from_millis(5));
                     let gone = io::ErrorKind::BrokenPipe.into();
                     return Err(Error::io("cannot write", Path::new("numbers"), gone));
                 }
@@ -166,6 +171,20 @@ mod tests {
             let (received, ended) = run_numbers((threads, threads + 2), u64::MAX, None, Some(20));
             assert!(ended.unwrap_err().is_broken_pipe(), "{threads}");
             assert!(received.iter().copied().eq(0..20), "{threads}: {received:?}");
+        }
+    }
+
+    /// Also the last one, when no worker is left.
+    #[test]
+    fn no_error_of_the_taker_is_lost() {
+        for threads in [1, 2, 8] {
+            for fails_at in 0..20 {
+                let (received, ended) =
+                    run_numbers((threads, threads + 2), 20, None, Some(fails_at));
+                let is_error = ended.is_err_and(|err| err.is_broken_pipe());
+                assert!(is_error, "{threads}: the error at {fails_at} was lost");
+                assert!(received.iter().copied().eq(0..fails_at), "{threads}: {received:?}");
+            }
         }
     }
 

@@ -56,6 +56,13 @@ pub struct WorkQueue<W: QueueWorker> {
     first_error: Mutex<Option<Error>>,
 }
 
+/// What workers and readers returned; see [`WorkQueue::results`].
+pub(super) struct Worked<O, E> {
+    outputs: Vec<O>,
+    /// `None` for a source that was not read, or not without an error.
+    ends: Vec<Option<E>>,
+}
+
 /// The queue as a reader sees it.
 pub struct InputQueue<'a, W: QueueWorker> {
     queue: &'a WorkQueue<W>,
@@ -91,11 +98,23 @@ impl<W: QueueWorker> WorkQueue<W> {
     /// The first error of a reader or a worker. Reading then stops, and waiting items are
     /// processed.
     pub fn run<S: Sync, E: Send>(
-        &self,
+        self,
         sources: &[S],
         worker: impl Fn() -> W + Sync,
         read: impl Fn(&S, &mut InputQueue<'_, W>) -> Result<E> + Sync,
     ) -> Result<(Vec<W::Output>, Vec<E>)> {
+        let worked = self.work_off(sources, worker, read);
+        self.results(worked)
+    }
+
+    /// As [`WorkQueue::run`], but what failed is known to the queue alone. Others who handle the
+    /// items may still fail when this returns: [`WorkQueue::results`] comes after all of them.
+    pub(super) fn work_off<S: Sync, E: Send>(
+        &self,
+        sources: &[S],
+        worker: impl Fn() -> W + Sync,
+        read: impl Fn(&S, &mut InputQueue<'_, W>) -> Result<E> + Sync,
+    ) -> Worked<W::Output, E> {
         let next = AtomicUsize::new(0);
         let ends = Mutex::new(sources.iter().map(|_| None).collect::<Vec<_>>());
         let outputs = self.pool.broadcast(|_| {
@@ -117,11 +136,23 @@ impl<W: QueueWorker> WorkQueue<W> {
             }
             worker.finish()
         });
-        if let Some(err) = lock(&self.first_error).take() {
+        Worked { outputs, ends: unpoisoned(ends.into_inner()) }
+    }
+
+    /// The results of a queue that nobody uses any more, so that no error can come after them.
+    ///
+    /// # Errors
+    /// The first error of a reader, a worker, or whoever else called [`WorkQueue::fail`].
+    pub(super) fn results<E>(
+        self,
+        worked: Worked<W::Output, E>,
+    ) -> Result<(Vec<W::Output>, Vec<E>)> {
+        if let Some(err) = unpoisoned(self.first_error.into_inner()) {
             return Err(err);
         }
-        let ends = unpoisoned(ends.into_inner()).into_iter();
-        Ok((outputs, ends.map(|end| end.expect("only an error ends reading early")).collect()))
+        let ends = worked.ends.into_iter();
+        let ends = ends.map(|end| end.expect("only an error ends reading early"));
+        Ok((worked.outputs, ends.collect()))
     }
 
     /// Stops reading.

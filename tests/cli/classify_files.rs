@@ -128,6 +128,33 @@ fn a_reader_that_goes_away_is_no_failure() {
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
 }
 
+/// Standard output and a device, in every format; more than a buffer, and less.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_an_error() {
+    let sandbox = sandbox();
+    for count in [1, 2000] {
+        sandbox.write("list", "https://h.example/a\n".repeat(count));
+        for format in ["--format csv", "--format tsv", "--format jsonl", "--wide", "--summary"] {
+            for threads in [1, 2, 8] {
+                let arguments = format!(
+                    "classify --robots robots --token bot {format} --threads {threads} list"
+                );
+                sandbox
+                    .run(&format!("{arguments} -o /dev/full"))
+                    .exits(2)
+                    .complains("No space left on device");
+                let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+                let ran = sandbox.command(&arguments).stdout(full).output().unwrap();
+                let message = String::from_utf8(ran.stderr).unwrap();
+                assert_eq!(ran.status.code(), Some(2), "{arguments}: {message}");
+                assert!(message.contains("No space left on device"), "{arguments}: {message}");
+                assert!(!message.contains(" URL"), "a result is printed: {message}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_killed_run_leaves_what_stood_there() {
     let sandbox = sandbox();

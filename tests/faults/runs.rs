@@ -36,6 +36,36 @@ fn a_limit_of_the_file_size_is_an_error_of_the_file() {
     }
 }
 
+/// The last verdicts may be written when all of them are judged.
+#[test]
+fn a_list_beyond_the_limit_of_the_file_size_is_never_done() {
+    let directory = sandbox();
+    let path = directory.path();
+    fs::write(path.join("robots.txt"), "User-agent: *\nDisallow: /1\n").unwrap();
+    let urls: String = (0..3000).map(|number| format!("https://{number}.example/\n")).collect();
+    fs::write(path.join("urls.txt"), urls).unwrap();
+    let classify = "classify -q --robots robots.txt --token a urls.txt";
+    for output in ["-o v.csv", "-o v.tsv", "-o v.jsonl", "-o v.csv.gz", "-o v.csv.zst", "> v.csv"] {
+        let name = output.rsplit(' ').next().unwrap();
+        for threads in [1, 2, 8] {
+            let arguments = format!("{classify} --threads {threads} {output}");
+            let (code, message) = limited(path, "-f 10000", &arguments);
+            assert_eq!((code, message.as_str()), (Some(0), ""), "{arguments}");
+            let blocks = fs::metadata(path.join(name)).unwrap().len() / 512;
+            fs::remove_file(path.join(name)).unwrap();
+            for limit in [0, 1, blocks / 2, blocks - 1, blocks] {
+                let (code, message) = limited(path, &format!("-f {limit}"), &arguments);
+                assert_eq!(code, Some(2), "{arguments}, {limit} of {blocks} blocks: {message}");
+                assert!(message.contains("File too large (os error 27)"), "{message}");
+                // The shell opens its own file.
+                let is_there = path.join(name).exists();
+                assert_eq!(is_there, output.starts_with('>'), "{arguments}");
+                assert!(hidden(path).is_empty(), "{arguments}");
+            }
+        }
+    }
+}
+
 #[test]
 fn few_open_files_are_enough_or_an_error_of_the_file() {
     let stage = Stage::new(&AUDIT);

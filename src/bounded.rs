@@ -105,10 +105,11 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
 
 impl<K: Ord + Clone, V: Merge> Merge for Bounded<K, V> {
     fn absorb(&mut self, other: Self) {
-        for ((hash, key), value) in other.kept {
+        let Bounded { kept, others, keys_max: _ } = other;
+        for ((hash, key), value) in kept {
             self.add_hashed(hash, key, value);
         }
-        if let Some(others) = other.others {
+        if let Some(others) = others {
             merge_into(&mut self.others, others);
         }
     }
@@ -164,7 +165,8 @@ impl<V: Merge + Default> BoundedBytes<V> {
 impl<V: Merge + Default> Merge for BoundedBytes<V> {
     fn absorb(&mut self, mut other: BoundedBytes<V>) {
         other.settle();
-        self.bounded.absorb(other.bounded);
+        let BoundedBytes { recent: _, bounded, hash: _ } = other;
+        self.bounded.absorb(bounded);
     }
 }
 

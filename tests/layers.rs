@@ -155,6 +155,59 @@ fn files_form_no_circle() {
     assert_no_leftovers(FOLDERS_WITH_CIRCLES, &folders);
 }
 
+/// A field that a merge does not name would be lost in silence.
+#[test]
+fn merges_name_each_field_of_what_they_absorb() {
+    let mut merges = 0;
+    for path in sources() {
+        for body in merge_bodies(&fs::read_to_string(&path).unwrap()) {
+            merges += 1;
+            let forgetful = may_forget_fields(&body);
+            assert!(!forgetful, "{}: destructure `other` without `..`:\n{body}", path.display());
+        }
+    }
+    assert!(merges > 20, "{merges}");
+}
+
+#[test]
+fn the_check_sees_a_merge_that_may_forget_fields() {
+    let merge = |body: &str| {
+        let text = format!("impl<T> Merge for A<T> {{\n    fn absorb() {{\n{body}\n    }}\n}}\n");
+        let bodies = merge_bodies(&text);
+        assert_eq!(bodies.len(), 1);
+        may_forget_fields(&bodies[0])
+    };
+    assert!(merge("self.a += other.a;"));
+    assert!(merge("let A { a, .. } = other;"));
+    assert!(!merge("let A { a, b: _ } = other;\nother.settle();\nself.0.absorb(other.0);"));
+}
+
+/// The bodies of `impl Merge for …`.
+fn merge_bodies(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = code_lines(text).collect();
+    let is_start = |line: &&&str| line.starts_with("impl") && line.contains(" Merge for ");
+    let body = |start: &&str| {
+        let at = lines.iter().position(|line| std::ptr::eq(*line, *start)).unwrap();
+        lines[at..]
+            .iter()
+            .take_while(|line| **line != "}")
+            .map(|line| format!("{line}\n"))
+            .collect()
+    };
+    lines.iter().filter(is_start).map(body).collect()
+}
+
+/// Whether `body` reads single fields of `other`, or leaves out some.
+fn may_forget_fields(body: &str) -> bool {
+    let reads_field = body.match_indices("other.").any(|(at, _)| {
+        let rest = &body[at + "other.".len()..];
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        rest.starts_with(|c: char| c.is_alphabetic()) && !rest[end..].starts_with('(')
+    });
+    let leaves_out = body.lines().any(|line| line.trim() == ".." || line.contains(".. } = other"));
+    reads_field || leaves_out
+}
+
 #[test]
 fn a_public_type_name_exists_once() {
     let mut files: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();

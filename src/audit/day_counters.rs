@@ -158,9 +158,10 @@ fn of_day((key, counter): (DayKey, Counter)) -> Option<(Day, Counter)> {
 
 impl Merge for DayCounters {
     fn absorb(&mut self, other: DayCounters) {
-        self.counters.absorb(other.counters);
+        let DayCounters { counters, chunks } = other;
+        self.counters.absorb(counters);
         // A chunk has one worker.
-        self.chunks.extend(other.chunks);
+        self.chunks.extend(chunks);
     }
 }
 

@@ -131,9 +131,10 @@ impl Hours {
 
 impl Merge for Hours {
     fn absorb(&mut self, other: Hours) {
-        self.hours_max = self.hours_max.min(other.hours_max);
-        self.kept.absorb(other.kept);
-        self.earlier.absorb(other.earlier);
+        let Hours { hours_max, kept, earlier } = other;
+        self.hours_max = self.hours_max.min(hours_max);
+        self.kept.absorb(kept);
+        self.earlier.absorb(earlier);
         self.give_up_the_first();
     }
 }

@@ -144,7 +144,8 @@ merge_fields!(InputTally { crawler, other, with_referer, rejected, bytes, skippe
 
 impl Merge for RejectTally {
     fn absorb(&mut self, other: RejectTally) {
-        self.lines += other.lines;
-        self.sample = least(self.sample.take(), other.sample);
+        let RejectTally { lines, sample } = other;
+        self.lines.absorb(lines);
+        self.sample = least(self.sample.take(), sample);
     }
 }

@@ -247,8 +247,9 @@ impl Answers {
 
 impl Merge for Answers {
     fn absorb(&mut self, other: Answers) {
-        self.answered |= other.answered;
-        for (hour, clients) in other.in_vain {
+        let Answers { answered, in_vain } = other;
+        self.answered |= answered;
+        for (hour, clients) in in_vain {
             let ours = self.in_vain.entry(hour).or_default();
             clients.into_iter().for_each(|client| insert(ours, client));
         }

@@ -377,10 +377,11 @@ impl RequestsSince {
 }
 
 impl Merge for ReactionTally {
-    fn absorb(&mut self, mut other: ReactionTally) {
-        mark_unknown(&mut self.changes, &other.changes);
-        mark_unknown(&mut other.changes, &self.changes);
-        self.changes.absorb(other.changes);
+    fn absorb(&mut self, other: ReactionTally) {
+        let ReactionTally { mut changes } = other;
+        mark_unknown(&mut self.changes, &changes);
+        mark_unknown(&mut changes, &self.changes);
+        self.changes.absorb(changes);
     }
 }
 
@@ -397,41 +398,66 @@ fn mark_unknown(
 
 impl Merge for RuleChangeTally {
     fn absorb(&mut self, other: RuleChangeTally) {
-        self.is_partial |= other.is_partial || self.counted_from != other.counted_from;
-        self.counted_from = self.counted_from.max(other.counted_from);
-        self.until = least(self.until, other.until);
-        self.fetched = least(self.fetched, other.fetched);
-        self.last = self.last.max(other.last);
-        self.disallows |= other.disallows;
-        self.allows |= other.allows;
-        self.all_before.absorb(other.all_before);
-        self.all.absorb(other.all);
-        self.disallowed.absorb(other.disallowed);
-        self.allowed.absorb(other.allowed);
+        let RuleChangeTally {
+            is_partial,
+            counted_from,
+            until,
+            fetched,
+            last,
+            disallows,
+            allows,
+            all_before,
+            all,
+            disallowed,
+            allowed,
+        } = other;
+        self.is_partial |= is_partial || self.counted_from != counted_from;
+        self.counted_from = self.counted_from.max(counted_from);
+        self.until = least(self.until, until);
+        self.fetched = least(self.fetched, fetched);
+        self.last = self.last.max(last);
+        self.disallows |= disallows;
+        self.allows |= allows;
+        self.all_before.absorb(all_before);
+        self.all.absorb(all);
+        self.disallowed.absorb(disallowed);
+        self.allowed.absorb(allowed);
         self.settle();
     }
 }
 
 impl Merge for TouchedTally {
-    fn absorb(&mut self, mut other: TouchedTally) {
-        self.before.absorb(other.before);
-        self.uncertain.absorb(other.uncertain);
-        self.since.absorb(other.since);
-        self.after_promise.absorb(other.after_promise);
-        self.first = least(self.first, other.first);
-        self.last = self.last.max(other.last);
-        self.days.absorb(other.days);
-        self.lines.append(&mut other.lines);
-        self.has_more_lines |= other.has_more_lines;
+    fn absorb(&mut self, other: TouchedTally) {
+        let TouchedTally {
+            before,
+            uncertain,
+            since,
+            after_promise,
+            first,
+            last,
+            days,
+            lines,
+            has_more_lines,
+        } = other;
+        self.before.absorb(before);
+        self.uncertain.absorb(uncertain);
+        self.since.absorb(since);
+        self.after_promise.absorb(after_promise);
+        self.first = least(self.first, first);
+        self.last = self.last.max(last);
+        self.days.absorb(days);
+        self.lines.absorb(lines);
+        self.has_more_lines |= has_more_lines;
         self.bound_lines();
     }
 }
 
 impl Merge for RequestsSince {
     fn absorb(&mut self, other: RequestsSince) {
-        self.requests.absorb(other.requests);
-        self.minutes.absorb(other.minutes);
-        self.minutes_end = least(self.minutes_end, other.minutes_end);
+        let RequestsSince { requests, minutes, minutes_end } = other;
+        self.requests.absorb(requests);
+        self.minutes.absorb(minutes);
+        self.minutes_end = least(self.minutes_end, minutes_end);
     }
 }
 

@@ -203,7 +203,8 @@ impl From<(UtcTime, UtcTime)> for Span {
 
 impl Merge for Span {
     fn absorb(&mut self, other: Span) {
-        self.first = self.first.min(other.first);
-        self.last = self.last.max(other.last);
+        let Span { first, last } = other;
+        self.first = self.first.min(first);
+        self.last = self.last.max(last);
     }
 }

@@ -175,15 +175,16 @@ impl Merge for TimeBuckets {
             *self = other;
             return;
         }
-        for (bucket, count) in other.waiting.iter().copied() {
+        let TimeBuckets { packed: _, packed_count, packed_last: _, waiting } = &other;
+        for (bucket, count) in waiting.iter().copied() {
             self.add(bucket, count);
         }
-        if other.packed_count <= self.packed_count / WAITING_PART {
+        if *packed_count <= self.packed_count / WAITING_PART {
             // Few buckets wait for others, instead of packing all anew for each series.
             other.packed_buckets().for_each(|(bucket, count)| self.add(bucket, count));
         } else {
             self.pack();
-            let mut all = Vec::with_capacity(self.packed_count + other.packed_count);
+            let mut all = Vec::with_capacity(self.packed_count + packed_count);
             add_up(self.packed_buckets(), other.packed_buckets(), &mut all);
             self.repack(&all);
         }

@@ -40,7 +40,7 @@ impl VerdictCounts {
 
 impl Merge for VerdictCounts {
     fn absorb(&mut self, other: VerdictCounts) {
-        self.0.iter_mut().zip(other.0).for_each(|(sum, count)| *sum += count);
+        self.0.absorb(other.0);
     }
 }
 

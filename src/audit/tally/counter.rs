@@ -173,9 +173,9 @@ impl Counter {
 }
 
 impl Merge for Counter {
-    fn absorb(&mut self, mut other: Counter) {
-        other.sections.settle(&other.rows);
-        let Counter { files, rows, hours, sections, paths, unknown_crawlers, sessions } = other;
+    fn absorb(&mut self, other: Counter) {
+        let Counter { files, rows, hours, mut sections, paths, unknown_crawlers, sessions } = other;
+        sections.settle(&rows);
         self.files.absorb(files);
         self.rows.absorb(rows);
         self.hours.absorb(hours);

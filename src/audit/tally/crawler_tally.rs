@@ -120,27 +120,43 @@ impl CrawlerTally {
 }
 
 impl Merge for CrawlerTally {
-    fn absorb(&mut self, mut other: CrawlerTally) {
+    fn absorb(&mut self, other: CrawlerTally) {
+        let CrawlerTally {
+            days,
+            span,
+            statuses,
+            violations,
+            robots_fetches,
+            paces,
+            before_first,
+            unreachable_by_logs,
+            simulated,
+            usage,
+            restrictions,
+            policy_files,
+            mut reactions,
+            times,
+        } = other;
         // The reactions of one part lack requests of the other that were judged without a history.
-        let lacks = |of: &CrawlerTally| of.reactions.is_none() && of.span.is_some();
-        if lacks(self) || lacks(&other) {
-            let reactions = [&mut self.reactions, &mut other.reactions].into_iter().flatten();
-            reactions.for_each(|reactions| reactions.mark_partial());
+        let lacks = |reactions: &Option<_>, span: &Option<_>| reactions.is_none() && span.is_some();
+        if lacks(&self.reactions, &self.span) || lacks(&reactions, &span) {
+            let both = [&mut self.reactions, &mut reactions].into_iter().flatten();
+            both.for_each(|reactions| reactions.mark_partial());
         }
-        self.days.absorb(other.days);
-        self.span.absorb(other.span);
-        self.statuses.absorb(other.statuses);
-        self.violations.absorb(other.violations);
-        self.robots_fetches.absorb(other.robots_fetches);
-        self.paces.absorb(other.paces);
-        self.before_first += other.before_first;
-        self.unreachable_by_logs += other.unreachable_by_logs;
-        self.simulated.absorb(other.simulated);
-        self.usage.absorb(other.usage);
-        self.restrictions.absorb(other.restrictions);
-        self.policy_files.absorb(other.policy_files);
-        self.reactions.absorb(other.reactions);
-        if other.times == Times::GivenUp {
+        self.days.absorb(days);
+        self.span.absorb(span);
+        self.statuses.absorb(statuses);
+        self.violations.absorb(violations);
+        self.robots_fetches.absorb(robots_fetches);
+        self.paces.absorb(paces);
+        self.before_first.absorb(before_first);
+        self.unreachable_by_logs.absorb(unreachable_by_logs);
+        self.simulated.absorb(simulated);
+        self.usage.absorb(usage);
+        self.restrictions.absorb(restrictions);
+        self.policy_files.absorb(policy_files);
+        self.reactions.absorb(reactions);
+        if times == Times::GivenUp {
             self.give_up_times();
         }
     }

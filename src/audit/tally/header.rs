@@ -165,7 +165,7 @@ impl InputSummary {
 impl Merge for RobotsVersion {
     /// The data from either of two tallies.
     fn absorb(&mut self, other: RobotsVersion) {
-        if self.body.is_none() && other.body.is_some() {
+        if self.body.is_none() {
             *self = other;
         }
     }

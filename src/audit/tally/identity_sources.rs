@@ -59,15 +59,16 @@ merge_fields!(IdentitySources { ranges, names });
 
 impl Merge for RangeSources {
     fn absorb(&mut self, other: RangeSources) {
-        for (url, list) in other.lists {
+        let RangeSources { lists, of_crawlers, unused } = other;
+        for (url, list) in lists {
             let ours = self.lists.entry(url).or_insert_with(|| list.clone());
             // Copies on several machines may differ in when they were written.
             if list < *ours {
                 *ours = list;
             }
         }
-        self.of_crawlers.extend(other.of_crawlers);
-        self.unused.extend(other.unused);
+        self.of_crawlers.extend(of_crawlers);
+        self.unused.extend(unused);
         self.unused.sort();
         self.unused.dedup();
     }

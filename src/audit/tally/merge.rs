@@ -180,12 +180,21 @@ fn merged_header<'a>(headers: impl Iterator<Item = &'a Header>) -> Header {
 
 impl Merge for InputSummary {
     fn absorb(&mut self, other: InputSummary) {
-        self.size_bytes = self.size_bytes.saturating_add(other.size_bytes);
-        self.decompressed_bytes = self.decompressed_bytes.saturating_add(other.decompressed_bytes);
-        self.format = self.format.take().or(other.format);
-        self.lines_tried = self.lines_tried.max(other.lines_tried);
-        self.damage = other.damage.or(self.damage.take());
-        self.may_be_cut |= other.may_be_cut;
+        let InputSummary {
+            name: _,
+            size_bytes,
+            decompressed_bytes,
+            format,
+            lines_tried,
+            damage,
+            may_be_cut,
+        } = other;
+        self.size_bytes.absorb(size_bytes);
+        self.decompressed_bytes.absorb(decompressed_bytes);
+        self.format = self.format.take().or(format);
+        self.lines_tried = self.lines_tried.max(lines_tried);
+        self.damage = damage.or(self.damage.take());
+        self.may_be_cut |= may_be_cut;
     }
 }
 

@@ -86,7 +86,8 @@ impl PathCounter {
 
 impl Merge for PathCounter {
     fn absorb(&mut self, other: PathCounter) {
-        self.paths.absorb(other.paths);
-        self.urls.absorb(other.urls);
+        let PathCounter { paths, urls, key: _ } = other;
+        self.paths.absorb(paths);
+        self.urls.absorb(urls);
     }
 }

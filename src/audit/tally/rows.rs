@@ -387,7 +387,20 @@ impl Rows {
 
 impl Merge for Rows {
     fn absorb(&mut self, other: Rows) {
-        let Rows { origins, rows, time_buckets_at_most, times_end, last_stranger, .. } = other;
+        let Rows {
+            limits: _,
+            ranks: _,
+            origins,
+            ids: _,
+            strangers: _,
+            last_stranger,
+            rows,
+            index: _,
+            recent: _,
+            time_buckets_at_most,
+            rows_with_known_changes: _,
+            times_end,
+        } = other;
         // The other table has as many as the limit allows, all up to its last one.
         self.last_stranger = least(self.last_stranger.take(), last_stranger);
         let mut ids = Vec::with_capacity(origins.len());

@@ -44,21 +44,32 @@ impl Rulings {
 
 impl Merge for Rulings {
     fn absorb(&mut self, other: Rulings) {
-        self.is_single_file |= other.is_single_file;
-        self.is_archive |= other.is_archive;
-        self.is_unknown_before_first |= other.is_unknown_before_first;
-        self.includes_unbound |= other.includes_unbound;
-        self.files.extend(other.files);
-        self.ignored_names.extend(other.ignored_names);
-        self.other_schemes.extend(other.other_schemes);
-        for (source, why) in other.failures {
+        let Rulings {
+            is_single_file,
+            is_archive,
+            is_unknown_before_first,
+            includes_unbound,
+            files,
+            failures,
+            ignored_names,
+            other_schemes,
+            histories,
+        } = other;
+        self.is_single_file |= is_single_file;
+        self.is_archive |= is_archive;
+        self.is_unknown_before_first |= is_unknown_before_first;
+        self.includes_unbound |= includes_unbound;
+        self.files.extend(files);
+        self.ignored_names.extend(ignored_names);
+        self.other_schemes.extend(other_schemes);
+        for (source, why) in failures {
             // Of several failures of one file, always the same one is reported.
             let ours = self.failures.entry(source).or_insert_with(|| why.clone());
             if why < *ours {
                 *ours = why;
             }
         }
-        for (origin, history) in other.histories {
+        for (origin, history) in histories {
             let ours = self.histories.entry(origin).or_default();
             if ours.source.is_empty() || history.source < ours.source {
                 ours.source = history.source;

@@ -143,7 +143,8 @@ impl Sections {
 impl Merge for Sections {
     /// Both are settled.
     fn absorb(&mut self, other: Sections) {
-        self.levels.absorb(other.levels);
+        let Sections { recent: _, levels } = other;
+        self.levels.absorb(levels);
     }
 }
 

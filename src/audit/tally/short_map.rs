@@ -114,7 +114,8 @@ impl<K: Copy + Ord, V: Merge> Merge for ShortMap<K, V> {
             *self = other;
             return;
         }
-        for (key, value) in other.entries {
+        let ShortMap { entries, last: _ } = other;
+        for (key, value) in entries {
             match self.entries.binary_search_by(|(known, _)| known.cmp(&key)) {
                 Ok(at) => self.entries[at].1.absorb(value),
                 Err(at) => self.entries.insert(at, (key, value)),

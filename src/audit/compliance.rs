@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::crawlers::crawler::Obligation;
+use crate::crawlers::crawler::{Obligation, StarGroups};
 use crate::merge::Merge;
 use crate::named_enum::named_enum;
 
@@ -37,6 +37,10 @@ pub fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Compliance
     let mut rows: BTreeMap<_, Compliance> = BTreeMap::new();
     for row in audit.rows().iter().filter(|row| audit.is_own_crawler(row.actor)) {
         let crawler = audit.registry.crawler(row.actor.0);
+        // With --include-unbound they have violations, but no directive binds them.
+        if crawler.obligation() != Obligation::Bound {
+            continue;
+        }
         let scopes = [
             (Scope::Crawler, &*crawler.name),
             (Scope::Operator, &*crawler.operator),
@@ -46,9 +50,11 @@ pub fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Compliance
         let restrictions = row.tally.restrictions.iter();
         let restrictions = restrictions
             .map(|(of, compliance)| (of.kind.as_str(), of.is_specific, *compliance))
-            .filter(|(.., compliance)| compliance.requests > 0);
-        let is_bound = crawler.obligation() == Obligation::Bound;
-        let delays = row.delayed.iter().filter(|_| is_bound).flat_map(|delayed| {
+            .filter(|(_, is_specific, compliance)| {
+                let is_directive = *is_specific || crawler.star == StarGroups::Honoured;
+                is_directive && compliance.requests > 0
+            });
+        let delays = row.delayed.iter().flat_map(|delayed| {
             let of = |directive, compliance| (directive, &*delayed.asked.group != b"*", compliance);
             let gaps = Some(delayed.gaps).filter(|gaps| gaps.requests > 0);
             let pace = at_most_kept(delayed).map(|pace| of("crawl-delay-pace", pace));

@@ -1,12 +1,21 @@
 //! The kind of restriction that a robots.txt puts on a crawler.
 
+use std::cmp::Reverse;
+
 use serde::{Deserialize, Serialize};
 
 use crate::matcher::pattern::{End, prepare};
-use crate::matcher::{glob::shape, select::GroupChoice};
+use crate::matcher::{glob::shape, reference, select::GroupChoice};
 use crate::named_enum::named_enum;
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
+
+/// The rules with one directive that are tried; a hostile file may have tens of thousands that cancel
+/// each other.
+const RULES_TRIED_MAX: usize = 8;
+
+/// Paths with this beginning restrict nothing: /robots.txt may always be requested.
+const ROBOTS_TXT: &[u8] = b"/robots.txt";
 
 named_enum! {
     /// What rules leave to a crawler besides /robots.txt.
@@ -39,42 +48,82 @@ impl Restriction {
 }
 
 impl RestrictionKind {
-    /// The kind of `rules`; `None` if no path can be disallowed.
+    /// The kind of `rules`; `None` if no path is disallowed.
+    ///
+    /// A rule counts if it decides about a path that it matches: a longer rule may cancel it. Paths
+    /// that begin with `/robots.txt` do not count, so `Allow: /robots.txt` opens nothing.
     pub fn of(rules: &[&Rule], dialect: Dialect) -> Option<RestrictionKind> {
-        // The longest pattern that matches all paths, and the longest that may match any.
-        let lengths = |directive: Directive| {
-            let rules = rules.iter().filter(|rule| rule.directive == directive);
-            rules.fold((0, 0), |(of_all, of_some), rule| {
+        // The longest pattern that matches all paths.
+        let longest_of_all = |directive: Directive| {
+            let lengths = rules.iter().filter(|rule| rule.directive == directive).map(|rule| {
                 let pattern = prepare(rule, dialect);
                 let shape = shape(&pattern, dialect);
                 let matches_all = shape.end == End::Open && shape.is_match(b"/");
-                match pattern.first() {
-                    Some(b'/' | b'*') if matches_all => (of_all.max(pattern.len()), of_some),
-                    Some(b'/' | b'*') => (of_all, of_some.max(pattern.len())),
-                    _ => (of_all, of_some),
-                }
-            })
+                if matches_all && may_match(&pattern) { pattern.len() } else { 0 }
+            });
+            lengths.max().unwrap_or(0)
         };
-        let (disallows_all, disallows_some) = lengths(Directive::Disallow);
-        let (allows_all, allows_some) = lengths(Directive::Allow);
-        if disallows_all > allows_all {
-            // Of rules of one length, Allow decides.
-            match allows_some >= disallows_all {
-                true => Some(RestrictionKind::AllowList),
-                false => Some(RestrictionKind::DisallowAll),
+        // Of rules of one length, Allow decides.
+        let is_closed = longest_of_all(Directive::Disallow) > longest_of_all(Directive::Allow);
+        match is_closed {
+            true if decides_somewhere(rules, Directive::Allow, dialect) => {
+                Some(RestrictionKind::AllowList)
             }
-        } else if disallows_some > allows_all {
-            Some(RestrictionKind::Disallow)
-        } else {
-            None
+            true => Some(RestrictionKind::DisallowAll),
+            false if decides_somewhere(rules, Directive::Disallow, dialect) => {
+                Some(RestrictionKind::Disallow)
+            }
+            false => None,
         }
     }
+}
+
+/// Whether a rule with this directive decides about some path. Tries the longest ones, which others
+/// are least likely to cancel, each with a few paths that it matches.
+fn decides_somewhere(rules: &[&Rule], directive: Directive, dialect: Dialect) -> bool {
+    let of_directive = rules.iter().filter(|rule| rule.directive == directive);
+    let patterns = of_directive.map(|rule| prepare(rule, dialect));
+    let mut patterns: Vec<_> = patterns.filter(|pattern| may_match(pattern)).collect();
+    patterns.sort_by_key(|pattern| Reverse(pattern.len()));
+    patterns.iter().take(RULES_TRIED_MAX).any(|pattern| {
+        paths_of(pattern).into_iter().filter(|path| !path.starts_with(ROBOTS_TXT)).any(|path| {
+            let decision = reference::decide(rules, dialect, &path);
+            let decided = if decision.allowed() { Directive::Allow } else { Directive::Disallow };
+            decided == directive
+        })
+    })
+}
+
+/// Whether there are paths that `pattern` matches: they begin with a slash.
+fn may_match(pattern: &[u8]) -> bool {
+    matches!(pattern.first(), Some(b'/' | b'*'))
+}
+
+/// A few paths that `pattern` matches, with its wildcards empty and filled, and with more text.
+fn paths_of(pattern: &[u8]) -> Vec<Vec<u8>> {
+    let (text, is_anchored) = match pattern {
+        [text @ .., b'$'] => (text, true),
+        _ => (pattern, false),
+    };
+    let filled = |wildcard: &[u8]| {
+        let bytes = text.iter().flat_map(|byte| match byte {
+            b'*' => wildcard.to_vec(),
+            byte => vec![*byte],
+        });
+        let path: Vec<u8> = bytes.collect();
+        if path.starts_with(b"/") { path } else { [b"/", &*path].concat() }
+    };
+    let mut paths = vec![filled(b""), filled(b"~")];
+    if !is_anchored {
+        paths.extend(paths.clone().into_iter().map(|path| [&*path, b"~"].concat()));
+    }
+    paths
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matcher::{reference, select::Star, select::select};
+    use crate::matcher::{select::Star, select::select};
     use crate::robots::parse::parse_body;
     use crate::url::path::prepare;
 
@@ -104,11 +153,11 @@ mod tests {
                 };
                 let paths = ["/", "/a", "/ab", "/abc", "/abcd", "/b/", "/b"];
                 let allowed = paths.iter().filter(|path| is_allowed(path)).count();
-                // Longer rules may cancel the Allow rules of a list, and all Disallow rules.
+                let is_part = (1..paths.len()).contains(&allowed);
                 let holds = match kind {
                     None => allowed == paths.len(),
-                    Some(RestrictionKind::Disallow) => is_allowed("/b"),
-                    Some(RestrictionKind::AllowList) => !is_allowed("/b"),
+                    Some(RestrictionKind::Disallow) => is_part && is_allowed("/b"),
+                    Some(RestrictionKind::AllowList) => is_part && !is_allowed("/b"),
                     Some(RestrictionKind::DisallowAll) => allowed == 0,
                 };
                 assert!(holds, "{text} {dialect:?} {kind:?}");
@@ -116,5 +165,48 @@ mod tests {
             }
         }
         assert_eq!(kinds.len(), 4);
+    }
+
+    #[track_caller]
+    fn check(rules: &str, expected: Option<RestrictionKind>) {
+        let robots =
+            parse_body(format!("User-agent: *\n{}", rules.replace(" | ", "\n")).as_bytes());
+        let selection = select(&robots, &["a"], Star::Honoured);
+        for dialect in [Dialect::Google, Dialect::Rfc9309] {
+            assert_eq!(RestrictionKind::of(&selection.rules(), dialect), expected, "{rules}");
+        }
+    }
+
+    #[test]
+    fn rules_that_open_or_close_nothing_do_not_count() {
+        use RestrictionKind::{AllowList, Disallow, DisallowAll};
+        check("Disallow: / | Allow: /robots.txt", Some(DisallowAll));
+        check("Disallow: / | Allow: /robots.txt$", Some(DisallowAll));
+        check("Disallow: / | Allow: /robots", Some(AllowList));
+        check("Disallow: / | Allow: /*.txt", Some(AllowList));
+        check("Disallow: /robots.txt", None);
+        // The pattern with two wildcards is the longest one, and matches all paths.
+        check("Disallow: /*$ | Allow: /a", Some(DisallowAll));
+        check("Disallow: /*$ | Allow: /ab", Some(AllowList));
+        check("Disallow: /$ | Allow: /a", Some(Disallow));
+        check("Disallow: / | Allow: /a | Disallow: /a*", Some(DisallowAll));
+        check("Disallow: / | Allow: /a | Disallow: /a$", Some(AllowList));
+        check("Disallow: /a | Allow: /a", None);
+        check("Disallow: /ab | Allow: /*", Some(Disallow));
+        check("Disallow: /a | Allow: /*", None);
+        check("Disallow: /a | Allow: /**", None);
+        check("Disallow: * | Allow: /*/b*c", Some(AllowList));
+        check("Disallow: a", None);
+        check("Disallow: / | Allow: a", Some(DisallowAll));
+    }
+
+    /// Eight cancelled rules hide a ninth one; the time is limited all the same.
+    #[test]
+    fn many_rules_that_cancel_each_other_take_little_time() {
+        let rules: String = (0..5_000).map(|n| format!("Allow: /{n}\nDisallow: /{n}*\n")).collect();
+        let robots = parse_body(format!("User-agent: *\nDisallow: /\n{rules}").as_bytes());
+        let selection = select(&robots, &["a"], Star::Honoured);
+        let kind = RestrictionKind::of(&selection.rules(), Dialect::Google);
+        assert_eq!(kind, Some(RestrictionKind::DisallowAll));
     }
 }

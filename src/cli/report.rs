@@ -8,12 +8,15 @@ use serde::Deserialize;
 
 use crate::audit::comparison::{CHANGES, COMPARE_AT};
 use crate::audit::model::ReportModel;
-use crate::audit::tally::{Tally, counter::TallyLimits, file::TALLY, merge::merge_files};
+use crate::audit::tally::{
+    Tally, counter::TallyLimits, file::TALLY, header::Header, merge::merge_files,
+};
 use crate::error::{Error, Result};
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
+use crate::report::tables::{TABLES, has_table, option_of};
 use crate::report::{columns::column::TableSchema, directory::Staging, escape::visible};
-use crate::report::{outputs::Outputs, summary_view::SummaryView, tables::TABLES};
+use crate::report::{outputs::Outputs, summary_view::SummaryView};
 use crate::time::Day;
 
 use super::access_rights::TcpUse;
@@ -67,7 +70,7 @@ pub struct ReportArgs {
     ///
     /// With a day, comparison.csv has the share of disallowed requests. With the word changes,
     /// change-comparison.csv has the share of requests for paths that a change newly disallows or
-    /// allows.
+    /// allows. A report that is drawn again keeps its comparison; none removes it.
     #[arg(long, value_name = "WHEN", value_parser = comparison, help_heading = "Output")]
     compare_at: Option<String>,
 
@@ -91,11 +94,16 @@ enum Format {
     Jsonl,
 }
 
-/// A day, or [`CHANGES`].
+/// The word that removes a comparison.
+const NOTHING: &str = "none";
+
+/// A day, [`CHANGES`] or [`NOTHING`].
 fn comparison(text: &str) -> std::result::Result<String, String> {
     match text {
-        CHANGES => Ok(text.to_owned()),
-        _ => day(text).map(|day| day.to_string()).map_err(|why| format!("{why}, or {CHANGES}")),
+        CHANGES | NOTHING => Ok(text.to_owned()),
+        _ => day(text)
+            .map(|day| day.to_string())
+            .map_err(|why| format!("{why}, or {CHANGES}, or {NOTHING}")),
     }
 }
 
@@ -118,11 +126,7 @@ impl ReportArgs {
         self.check_files(&paths, output)?;
         let read = || merge_files(&paths, TallyLimits::default());
         let mut tally = timed("tallies read", read)?;
-        let options = &mut tally.header.options.0;
-        match &self.compare_at {
-            Some(at) => options.insert(COMPARE_AT.to_owned(), at.as_str().into()),
-            None => options.remove(COMPARE_AT),
-        };
+        self.set_comparison(paths.len(), &mut tally.header)?;
         note_formats(&tally.header);
         note.iter().for_each(|note| warn(note));
         let view = self.summary.view_of_tally(&tally, OutputStream::Stdout)?;
@@ -137,11 +141,40 @@ impl ReportArgs {
                 ResultFormat::Json.print(&audit, &run_json)?;
             }
             Format::Jsonl => {
+                let audit = ReportModel::new(tally)?;
+                self.check_tables(&audit, &asked)?;
                 let mut out = BufWriter::new(io::stdout().lock());
-                json_lines(&ReportModel::new(tally)?, &asked, &mut out)?;
+                json_lines(&audit, &asked, &mut out)?;
             }
         }
         Ok(ExitStatus::Done)
+    }
+
+    /// Sets what is compared. Without the option, a report that is drawn again keeps its comparison.
+    fn set_comparison(&self, reports: usize, header: &mut Header) -> Result<()> {
+        let options = &mut header.options.0;
+        match self.compare_at.as_deref() {
+            Some(CHANGES) if !header.rulings.is_archive => {
+                return Err(Error::usage(format!(
+                    "--compare-at {CHANGES} needs a report that knows when robots.txt changed: \
+                     audit with --robots and an archive (see docs/archive.md), or give a day"
+                )));
+            }
+            Some(NOTHING) => drop(options.remove(COMPARE_AT)),
+            Some(at) => drop(options.insert(COMPARE_AT.to_owned(), at.into())),
+            None if reports > 1 => drop(options.remove(COMPARE_AT)),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Refuses tables that were asked for by name and that the report of `audit` lacks.
+    fn check_tables(&self, audit: &ReportModel, asked: &[&TableSchema]) -> Result<()> {
+        let lacks = |table: &&&TableSchema| !self.tables.is_empty() && !has_table(audit, table);
+        asked.iter().find(lacks).map_or(Ok(()), |table| {
+            let needs = option_of(table).unwrap_or("another report");
+            Err(Error::usage(format!("this report has no table {}; it needs {needs}", name(table))))
+        })
     }
 
     /// The directory of the report. A single directory without `--output` is replaced in place.

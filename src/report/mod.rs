@@ -8,6 +8,7 @@ pub mod check_words;
 pub mod classified;
 pub mod columns;
 mod common_lines;
+mod comparison_text;
 pub mod compression;
 pub mod condition;
 pub mod crawlers_json;

@@ -8,6 +8,7 @@ use crate::crawlers::{crawler::CrawlerId, identity::Identity};
 use crate::merge::Merge;
 
 use super::aligned::{cut, wrapped};
+use super::comparison_text::comparison_lines;
 use super::escape::shown;
 use super::summary_table::{most_of, table_text};
 use super::{page_model::PageModel, palette::Palette, summary_view::SummaryView};
@@ -22,8 +23,11 @@ const DRAFT_CHARS_MAX: usize = 40;
 /// A headline, notes, and the rows with the most violations.
 pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     let head = wrapped(&headline(model, view.palette), view.columns, 2);
-    let below =
-        identity_lines(model) + &what_if_lines(model) + &reaction_line(model) + &cost_line(model);
+    let below = identity_lines(model)
+        + &what_if_lines(model)
+        + &comparison_lines(model)
+        + &reaction_line(model)
+        + &cost_line(model);
     head + &wrapped(&below, view.columns, 4) + &table_text(model, view)
 }
 

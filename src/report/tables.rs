@@ -72,23 +72,42 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
 pub type WriteTable =
     Box<dyn Fn(&ReportModel, &CrawlerCells<'_>, &mut dyn Write) -> io::Result<()>>;
 
+/// The options of the tables that only some reports have. `has_table` knows which.
+const OPTIONS: [(&TableSchema, &str); 9] = [
+    (&WHAT_IF, "audit --what-if FILE"),
+    (&COMPARISON, "report --compare-at DAY"),
+    (&CHANGE_COMPARISON, "report --compare-at changes"),
+    (&SESSIONS, "audit --session-minutes MINUTES"),
+    (&NETWORKS, "audit --session-minutes MINUTES --networks FILE"),
+    (&COSTS, "audit --cost-per-gb PRICE"),
+    (&SECTION, "audit --paths"),
+    (&PATHS, "audit --paths"),
+    (&URLS, "audit --paths"),
+];
+
+/// The command that makes `table`, if not every report has it.
+pub fn option_of(table: &TableSchema) -> Option<&'static str> {
+    OPTIONS.iter().find(|(of, _)| of.file == table.file).map(|(_, option)| *option)
+}
+
+/// Whether the report of `audit` has `table`.
+pub fn has_table(audit: &ReportModel, table: &TableSchema) -> bool {
+    let has = |option| !audit.options.get(option).is_null();
+    match table.file {
+        file if file == WHAT_IF.file => audit.simulation.is_some(),
+        file if file == COMPARISON.file => compared_day(audit).is_some(),
+        file if file == CHANGE_COMPARISON.file => has_compared_changes(audit),
+        file if file == SESSIONS.file => has("session_minutes"),
+        file if file == NETWORKS.file => has("networks"),
+        file if file == COSTS.file => audit.price.is_some(),
+        file if [SECTION, PATHS, URLS].map(|of| of.file).contains(&file) => audit.paths.is_some(),
+        _ => true,
+    }
+}
+
 /// The [`TABLES`] that the report of `audit` has, with their functions.
 pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSchema, WriteTable)> {
-    let (has_paths, has_price) = (audit.paths.is_some(), audit.price.is_some());
-    let has = |option| !audit.options.get(option).is_null();
-    let (has_sessions, has_networks) = (has("session_minutes"), has("networks"));
-    let (is_simulated, is_compared) = (audit.simulation.is_some(), compared_day(audit).is_some());
-    let has_changes = has_compared_changes(audit);
-    let tables = TABLES.iter().filter(move |(table, _)| match table.file {
-        file if file == WHAT_IF.file => is_simulated,
-        file if file == COMPARISON.file => is_compared,
-        file if file == CHANGE_COMPARISON.file => has_changes,
-        file if file == SESSIONS.file => has_sessions,
-        file if file == COSTS.file => has_price,
-        file if [SECTION, PATHS, URLS].map(|of| of.file).contains(&file) => has_paths,
-        file if file == NETWORKS.file => has_networks,
-        _ => true,
-    });
+    let tables = TABLES.iter().filter(|(table, _)| has_table(audit, table));
     tables.map(|(table, write_rows)| -> (_, WriteTable) {
         let write = |audit: &ReportModel, crawlers: &CrawlerCells<'_>, out: &mut dyn Write| {
             let mut csv = CsvTable::with_header(out, table)?;

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::nightly::bytes;
 use crate::random_world::{CRAWLERS, DAY, HOSTS, Request, UNSEEN, World, utc};
 
 /// Fetches, gaps, other requests, and those on an old copy.
@@ -314,7 +315,11 @@ fn shares_before_and_since_a_day_are_compared() {
                            violations_since share_since z p_value";
             let cells = sandbox.table("compared/comparison.csv").cells(columns);
             assert_eq!(without_numbers(&cells), expected, "{report}");
+            // A report that is drawn again keeps its comparison.
+            let before = bytes(&sandbox.path("compared"));
             sandbox.run("report compared").exits(0);
+            assert!(bytes(&sandbox.path("compared")) == before);
+            sandbox.run("report compared --compare-at none").exits(0);
             assert!(!sandbox.path("compared/comparison.csv").exists());
         });
     }

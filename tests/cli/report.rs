@@ -94,6 +94,62 @@ fn mistakes_are_named() {
 }
 
 #[test]
+fn a_comparison_is_in_the_summary() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let mut log = String::new();
+    for second in 0..100 {
+        log += &line(second, if second < 50 { "/" } else { "/private" }, 200, BINGBOT);
+        let later = line(second, if second < 10 { "/private" } else { "/" }, 200, BINGBOT);
+        log += &later.replace("[01/Mar", "[02/Mar");
+    }
+    sandbox.write("access.log", &log);
+    sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
+    let expected = "since 2026-03-02: 10.0 % of judged requests were violations, 50.0 % before \
+                    (differs for 1 crawler: bingbot from 50.0 % to 10.0 %); see comparison.csv";
+    for format in ["html", "text"] {
+        let ran = format!("report report --compare-at 2026-03-02 --format {format}");
+        let words = sandbox.run(&ran).exits(0).stdout;
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(expected), "{words}");
+    }
+}
+
+#[test]
+fn a_comparison_with_changes_needs_an_archive() {
+    let sandbox = Sandbox::new();
+    audited(&sandbox);
+    let before = bytes(&sandbox.path("report"));
+    sandbox
+        .run("report report --compare-at changes")
+        .exits(2)
+        .complains("--compare-at changes needs a report that knows when robots.txt changed");
+    assert!(bytes(&sandbox.path("report")) == before);
+}
+
+#[test]
+fn a_table_that_the_report_lacks_is_an_error() {
+    let sandbox = Sandbox::new();
+    audited(&sandbox);
+    for (table, needs) in [
+        ("comparison", "report --compare-at DAY"),
+        ("change-comparison", "report --compare-at changes"),
+        ("what-if", "audit --what-if FILE"),
+        ("sessions", "audit --session-minutes MINUTES"),
+        ("networks", "audit --session-minutes MINUTES --networks FILE"),
+        ("costs", "audit --cost-per-gb PRICE"),
+        ("sections", "audit --paths"),
+        ("paths", "audit --paths"),
+        ("urls", "audit --paths"),
+    ] {
+        let ran = sandbox.run(&format!("report report --format jsonl --table {table}")).exits(2);
+        ran.complains(&format!("this report has no table {table}; it needs {needs}"));
+    }
+    let compared = "report report --compare-at 2026-03-29 --format jsonl --table comparison";
+    assert!(sandbox.run(compared).exits(0).stdout.lines().count() > 3);
+}
+
+#[test]
 fn a_page_in_the_making_stands_in_no_ones_way() {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");

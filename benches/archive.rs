@@ -99,7 +99,7 @@ fn import_a_warc(dir: &Path, records: usize) {
     let started = Started::now();
     let mut writer = Archive::writer(&dir.join("from-warc")).expect("a new archive");
     let (progress, mut memory) = (ImportProgress::default(), WarcMemory::default());
-    let mut problems = |problem: botaudit::error::Error| panic!("{problem}");
+    let mut problems = |problem: botaudit::archive::import::ImportProblem| panic!("{problem}");
     let mut import = Import { writer: &mut writer, progress: &progress, problems: &mut problems };
     import_warc(&path, &mut memory, &mut import).expect("room on the disk");
     warc::finish(&mut memory, &mut import).expect("room on the disk");

@@ -15,12 +15,14 @@ pub struct Bench {
     dir: tempfile::TempDir,
     pub memory: WarcMemory,
     pub problems: Vec<String>,
+    /// The offsets of the records of these problems.
+    pub offsets: Vec<Option<u64>>,
 }
 
 impl Bench {
     pub fn new() -> Bench {
         let dir = tempfile::tempdir().unwrap();
-        Bench { dir, memory: WarcMemory::default(), problems: Vec::new() }
+        Bench { dir, memory: WarcMemory::default(), problems: Vec::new(), offsets: Vec::new() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -37,8 +39,11 @@ impl Bench {
     /// Runs an import to its end.
     pub fn import(&mut self, job: impl FnOnce(&mut WarcMemory, &mut Import<'_>)) {
         let mut writer = Archive::writer(&self.path("archive")).unwrap();
-        let (problems, memory) = (&mut self.problems, &mut self.memory);
-        let mut take = |problem: botaudit::error::Error| problems.push(problem.to_string());
+        let Bench { problems, offsets, memory, .. } = self;
+        let mut take = |problem: botaudit::archive::import::ImportProblem| {
+            problems.push(problem.to_string());
+            offsets.push(problem.offset_bytes);
+        };
         let progress = ImportProgress::default();
         let mut import = Import { writer: &mut writer, progress: &progress, problems: &mut take };
         job(memory, &mut import);

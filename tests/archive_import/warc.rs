@@ -231,13 +231,14 @@ fn revisits_give_the_body_of_what_they_revisit() {
 #[test]
 fn damage_in_a_warc_is_reported_with_its_position() {
     let good = |seconds| response(A, seconds, "200 OK", "good");
-    let check = |bytes: &[u8], kept: &[&str], problem: &str| {
+    let check = |bytes: &[u8], kept: &[&str], problem: &str, offset: usize| {
         let mut bench = Bench::new();
         bench.import_warc(bytes);
         assert_eq!(bench.history("https://a.example"), kept, "{problem}");
         assert_eq!(bench.problems.len(), 1, "{:?}", bench.problems);
         let reported = &bench.problems[0];
         assert!(reported.contains("a.warc.gz: ") && reported.contains(problem), "{reported}");
+        assert_eq!(bench.offsets, [Some(offset as u64)], "{reported}");
     };
     let one = good(1);
     let at = one.len();
@@ -251,19 +252,20 @@ fn damage_in_a_warc_is_reported_with_its_position() {
         (without("WARC-Date:"), format!("record at byte {at}: its WARC-Date is not a valid time")),
         (b"garbage\r\nand more\r\n".to_vec(), format!("no record starts at byte {at}")),
     ] {
-        check(&[one.clone(), bytes, good(2)].concat(), kept, &problem);
+        check(&[one.clone(), bytes, good(2)].concat(), kept, &problem, at);
     }
     let cut = &[one.clone(), good(2)].concat()[..2 * at - 6];
-    check(cut, &["1 200 good"], &format!("truncated record at byte {}", 2 * at - 6));
+    check(cut, &["1 200 good"], &format!("truncated record at byte {}", 2 * at - 6), at);
     let (first, second) = (gzip(&one), gzip(&good(2)));
     let mut damaged = [&first[..], &second].concat();
     damaged.truncate(first.len() + 30);
     let place = format!("truncated gzip stream at byte {}", first.len() + 30);
-    check(&damaged, &["1 200 good"], &place);
+    // Offsets of records are those after decompression.
+    check(&damaged, &["1 200 good"], &place, at);
     let mut damaged = [&first[..], &second].concat();
     let crc = first.len() - 8;
     damaged[crc] ^= 1;
-    check(&damaged, &[], &format!("wrong checksum of a gzip member at byte {crc}"));
+    check(&damaged, &[], &format!("wrong checksum of a gzip member at byte {crc}"), 0);
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod name;
 mod record;
 mod revisits;
 
+use std::fmt;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,7 +40,22 @@ pub struct Import<'a> {
     /// Its progress.
     pub progress: &'a ImportProgress,
     /// Receives problems with their positions.
-    pub problems: &'a mut dyn FnMut(Error),
+    pub problems: &'a mut dyn FnMut(ImportProblem),
+}
+
+/// What could not be imported.
+#[derive(Debug)]
+pub struct ImportProblem {
+    /// Where and why.
+    pub error: Error,
+    /// The offset of the record of a WARC file, after decompression.
+    pub offset_bytes: Option<u64>,
+}
+
+impl fmt::Display for ImportProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
 }
 
 /// The progress of an import.
@@ -80,8 +96,14 @@ impl Import<'_> {
         })
     }
 
-    fn problem(&mut self, problem: Error) {
-        (self.problems)(problem);
+    fn problem(&mut self, error: Error) {
+        (self.problems)(ImportProblem { error, offset_bytes: None });
+    }
+
+    /// A problem in the record of the WARC file `path` that starts at `offset_bytes`.
+    fn problem_at(&mut self, path: &Path, offset_bytes: u64, why: String) {
+        let error = Error::invalid_file(path, why);
+        (self.problems)(ImportProblem { error, offset_bytes: Some(offset_bytes) });
     }
 
     /// The value; `None` for an error, which is reported as a problem.

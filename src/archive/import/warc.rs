@@ -11,7 +11,7 @@ use std::sync::{Arc, atomic::AtomicU64};
 use crate::archive::snapshot::{Hop, SnapshotOutcome};
 use crate::archive::writer::Body;
 use crate::digest::Digest;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::open::Opened;
 use crate::input::read_error::{ReadError, ReadErrorCause};
 
@@ -25,6 +25,8 @@ struct Stream {
     input: BufReader<Source>,
     /// The offset of the next byte, after decompression.
     offset_bytes: u64,
+    /// The offset of the record that is read, or that cannot be read.
+    record_at: u64,
     /// Set after a record of unknown length; what follows is reported together with it.
     is_lost: bool,
 }
@@ -60,7 +62,7 @@ pub fn import_warc(path: &Path, memory: &mut WarcMemory, import: &mut Import<'_>
             Err(Stop::Archive(err)) => return Err(err),
             Err(Stop::Record(offset, why)) => {
                 let why = format!("record at byte {offset}{}: {why}", stream.measure());
-                import.problem(Error::invalid_file(path, why));
+                import.problem_at(path, offset, why);
             }
             Err(Stop::File(why)) => {
                 let why = match stream.input.get_ref().damage {
@@ -68,7 +70,7 @@ pub fn import_warc(path: &Path, memory: &mut WarcMemory, import: &mut Import<'_>
                     None => format!("{why} at byte {}{}", stream.offset_bytes, stream.measure()),
                 };
                 let why = format!("{why}; the records before it were imported");
-                import.problem(Error::invalid_file(path, why));
+                import.problem_at(path, stream.record_at, why);
                 return Ok(());
             }
         }
@@ -92,6 +94,7 @@ impl Stream {
         Ok(Stream {
             input: BufReader::with_capacity(64 << 10, source),
             offset_bytes: 0,
+            record_at: 0,
             is_lost: false,
         })
     }
@@ -109,10 +112,18 @@ impl Stream {
 
     /// Reads the first line of the next record; `None` at the end of the file.
     fn begin(&mut self, path: &Path, import: &mut Import<'_>) -> io::Result<Option<VersionLine>> {
-        let (garbage_at, found) = self.version_line()?;
+        let found = self.version_line();
+        match &found {
+            Ok((_, Some((start, _)))) => self.record_at = *start,
+            Ok((_, None)) => {}
+            // A wrong checksum is about the record before.
+            Err(_) if self.is_last_in_doubt() => {}
+            Err(_) => self.record_at = self.offset_bytes,
+        }
+        let (garbage_at, found) = found?;
         if let Some(at) = garbage_at.filter(|_| !self.is_lost) {
             let why = format!("no record starts at byte {at}{}", self.measure());
-            import.problem(Error::invalid_file(path, why));
+            import.problem_at(path, at, why);
         }
         Ok(found)
     }

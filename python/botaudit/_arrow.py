@@ -162,22 +162,22 @@ def robots_columns(data: Any) -> list[list[pa.Array]]:
     """The columns of a table of robots.txt files, for the native half."""
     batches = reader(data, "body")
     check_robots(batches.schema)
-    found = []
-    for batch in batches:
-        if "max_age" in batch.schema.names:
-            max_age = batch.column("max_age").cast(pa.int64())
-        else:
-            max_age = pa.nulls(batch.num_rows, pa.int64())
-        found.append(
-            [
-                texts(batch.column("origin")),
-                times(batch.column("fetched_at")),
-                texts(batch.column("outcome")),
-                max_age,
-                texts(batch.column("body")),
-            ]
-        )
-    return found
+    return [robots_arrays(batch) for batch in batches]
+
+
+def robots_arrays(batch: pa.RecordBatch) -> list[pa.Array]:
+    """The columns of some rows of such a table."""
+    if "max_age" in batch.schema.names:
+        max_age = batch.column("max_age").cast(pa.int64())
+    else:
+        max_age = pa.nulls(batch.num_rows, pa.int64())
+    return [
+        texts(batch.column("origin")),
+        times(batch.column("fetched_at")),
+        texts(batch.column("outcome")),
+        max_age,
+        texts(batch.column("body")),
+    ]
 
 
 def check_robots(schema: pa.Schema) -> None:

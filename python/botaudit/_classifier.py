@@ -84,7 +84,11 @@ class Classifier:
         if isinstance(robots, (str, os.PathLike)):
             self._native.set_path(robots)
         else:
-            self._native.set_table(_arrow.robots_columns(robots))
+            self._native.set_table(_arrow.robots_columns(robots), False)
+
+    def set_robots_without_bad_rows(self, robots: Any) -> None:
+        """As `set_robots` by a table; nothing is known about origins with an invalid row."""
+        self._native.set_table(_arrow.robots_columns(robots), True)
 
     def warnings(self) -> list[str]:
         """Sentences about robots.txt files that could not be read, or are something else."""

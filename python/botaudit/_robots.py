@@ -41,13 +41,16 @@ def robots_from_warc(path: str | os.PathLike[str]) -> pa.Table:
         OSError: The file cannot be read.
     """
     table, problems = warc_table(path)
-    for problem in problems:
-        warnings.warn(problem, stacklevel=2)
+    for _, why in problems:
+        warnings.warn(why, stacklevel=2)
     return table.drop_columns(["chain"])
 
 
-def warc_table(path: str | os.PathLike[str]) -> tuple[pa.Table, list[str]]:
-    """The same with the column `chain`, a line `status location` per redirect; and problems."""
+def warc_table(path: str | os.PathLike[str]) -> tuple[pa.Table, list[tuple[int | None, str]]]:
+    """The same with the column `chain`, a line `status location` per redirect; and problems.
+
+    A problem is the offset of a record, after decompression, and a sentence.
+    """
     arrays, problems = _botaudit.robots_from_warc(os.fspath(path))
     names = [*_arrow.ROBOTS.names, "chain"]
     table = pa.table(dict(zip(names, arrays, strict=True)))

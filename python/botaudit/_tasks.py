@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +22,8 @@ from botaudit._classifier import Classifier
 from botaudit._robots import warc_table
 
 Batches = Iterator[pa.RecordBatch]
+Warn = Callable[[list[str]], object]
+"""Sends warnings to the driver."""
 
 _PART = pa.schema(
     [
@@ -28,10 +31,23 @@ _PART = pa.schema(
         ("tally", pa.binary()),
         ("path", pa.string()),
         ("error", pa.string()),
+        ("incomplete", pa.bool_()),
+        ("warnings", pa.list_(pa.string())),
     ]
 )
+"""Either a tally, or what there is to say about a log (`path`) or about a step of the audit."""
 PACKED = ".botaudit-directory"
 """How the names of packed directories end; Spark would unpack others itself, for each job."""
+
+_PROBLEM = pa.schema([("file", pa.string()), ("record_offset", pa.int64()), ("what", pa.string())])
+_WARC_ROW = pa.schema(
+    [
+        *(field.with_nullable(True) for field in _arrow.ROBOTS),
+        ("chain", pa.string()),
+        *_PROBLEM,
+    ]
+)
+"""Either a robots.txt file or a problem."""
 
 _ATTEMPTS = 3
 _ROWS_OF_BODIES = 256
@@ -45,27 +61,78 @@ def url_origins(batches: Batches, url: str) -> Batches:
         yield pa.RecordBatch.from_arrays([origins, row], ["origin", "row"])
 
 
-def robots_origins(batches: Batches) -> Batches:
-    """Rows of robots.txt files with canonical origins."""
+def robots_origins(batches: Batches, on_error: str) -> Batches:
+    """Rows of robots.txt files with canonical origins.
+
+    A row that is not valid is an error; for "report", it stays if its origin is valid.
+    """
     for batch in batches:
-        given = batch.column("origin")
+        given, times = batch.column("origin"), batch.column("fetched_at")
+        if on_error == "fail":
+            for row, why in _botaudit.robots_faults(_arrow.robots_arrays(batch)):
+                raise ValueError(
+                    f"robots, {given[row].as_py()} at {_utc(times[row])}: {why}; set "
+                    "on_error='report' to judge without such rows"
+                )
         origins = _botaudit.origins(_arrow.texts(given))
-        if origins.null_count:
-            at = origins.is_null().to_pylist().index(True)
-            raise ValueError(
-                f"robots: origin {given[at].as_py()!r} is not valid; write https://example.com"
-            )
-        yield batch.set_column(0, "origin", origins)
+        batch = batch.set_column(0, "origin", origins)  # noqa: PLW2901
+        yield batch.filter(origins.is_valid()) if origins.null_count else batch
+
+
+def _utc(time: pa.Scalar) -> str:
+    if not time.is_valid:
+        return "an unknown time"
+    found = _arrow.times(pa.array([time.as_py()], time.type))
+    return str(found.cast(pa.timestamp("s"))[0]) + " UTC"
+
+
+def robots_facts(batches: Batches) -> Batches:
+    """Which rows of robots.txt files are not valid, and what the others answer.
+
+    Columns: the origin as given, the canonical one, the time, its second, a digest of the answer,
+    and why the row is not valid.
+    """
+    for batch in batches:
+        columns = _arrow.robots_arrays(batch)
+        origins = _botaudit.origins(columns[0])
+        faults = dict(_botaudit.robots_faults(columns))
+        rows = range(batch.num_rows)
+        answers = [
+            None
+            if row in faults
+            else _answer(batch.column("outcome")[row], batch.column("body")[row])
+            for row in rows
+        ]
+        given, times = batch.column("origin"), batch.column("fetched_at")
+        reasons = pa.array([faults.get(row) for row in rows], pa.string())
+        arrays = [given, origins, times, columns[1], pa.array(answers, pa.string()), reasons]
+        names = ["given", "origin", "fetched_at", "second", "answer", "what"]
+        yield pa.RecordBatch.from_arrays(arrays, names)
+
+
+def _answer(outcome: pa.Scalar, body: pa.Scalar) -> str:
+    """Equal for rows with the same answer. The body counts only if the outcome is a success."""
+    text = str(outcome.as_py())
+    if not text.startswith("2"):
+        return text
+    kept = memoryview(body.as_buffer())[: _botaudit.KEPT_BYTES_MAX]
+    return f"{text} {hashlib.sha256(kept).hexdigest()}"
 
 
 def judge(
-    batches: Batches, classifier: dict[str, Any], options: dict[str, Any], columns: Sequence[str]
+    batches: Batches,
+    classifier: dict[str, Any],
+    options: dict[str, Any],
+    columns: Sequence[str],
+    on_error: str,
+    warn: Warn,
 ) -> Batches:
     """Verdicts on the URL rows of batches in which the robots rows of an origin come first.
 
     Rows of robots.txt files are kept for the batch, and those of the last origin for the next one.
     """
     judge = Classifier(**classifier)
+    set_robots = judge.set_robots if on_error == "fail" else judge.set_robots_without_bad_rows
     kept: pa.Table | None = None
     for batch in batches:
         if not batch.num_rows:
@@ -77,11 +144,12 @@ def judge(
         robots = _first_copies(robots)
         urls = batch.filter(is_url)
         if urls.num_rows:
-            judge.set_robots(robots)
+            set_robots(robots)
             rows = pa.RecordBatch.from_struct_array(urls.column("row"))
             yield from _plain(judge.batches(rows, columns=columns, **options))
         last = batch.column("origin")[-1]
         kept = robots.filter(pc.equal(robots["origin"], last)) if last.is_valid else None
+    warn(judge.warnings())
 
 
 def _first_copies(robots: pa.Table) -> pa.Table:
@@ -98,15 +166,19 @@ def _first_copies(robots: pa.Table) -> pa.Table:
 def judge_by_file(
     batches: Batches,
     file: str,
+    known_as: str,
     classifier: dict[str, Any],
     options: dict[str, Any],
     columns: Sequence[str],
+    warn: Warn,
 ) -> Batches:
     """Verdicts by an archive or a directory that Spark distributed as `file`."""
-    judge = Classifier(**classifier, robots=_distributed(file))
+    path = _distributed(file)
+    judge = Classifier(**classifier, robots=path)
     for batch in batches:
         rows = pa.RecordBatch.from_struct_array(batch.column("row"))
         yield from _plain(judge.batches(rows, columns=columns, **options))
+    warn([text.replace(path, known_as) for text in judge.warnings()])
 
 
 def _plain(batches: Batches) -> Batches:
@@ -135,21 +207,56 @@ def _distributed(file: str) -> str:
     return unpacked
 
 
-def warc_rows(batches: Batches, paths: Sequence[tuple[str, str]]) -> Batches:
-    """The robots.txt files of the WARC files with these numbers."""
+def warc_rows(batches: Batches, paths: Sequence[tuple[str, str]], on_error: str) -> Batches:
+    """The robots.txt files of the WARC files with these numbers.
+
+    A record that cannot be read is an error; for "report", it is a row with the name of the file,
+    the offset of the record, and why.
+    """
     for number in _numbers(batches):
         name, location = paths[number]
-        with tempfile.TemporaryDirectory() as directory:
-            local = location
-            if "://" in location:
-                local = os.path.join(directory, "warc")
-                with _opened(location) as stream, open(local, "wb") as copy:
-                    while block := stream.read(1 << 20):
-                        copy.write(block)
-            table, problems = warc_table(local)
-        for problem in problems:
-            print(f"warning: {problem.replace(local, name)}", file=sys.stderr)
-        yield from table.to_batches(max_chunksize=_ROWS_OF_BODIES)
+        if on_error == "fail":
+            table, problems = _warc(name, location)
+            if problems:
+                count = f"{len(problems)} problem{'s' * (len(problems) > 1)}"
+                raise RuntimeError(
+                    f"{name}: {count}, the first: {problems[0][1]}; set on_error='report' to go on "
+                    "without such records, and to get a table of them"
+                )
+        else:
+            table, problems = _warc_or_problem(name, location)
+        columns = [*table.columns, *(pa.nulls(len(table), field.type) for field in _PROBLEM)]
+        rows = pa.Table.from_arrays(columns, schema=_WARC_ROW)
+        yield from rows.to_batches(max_chunksize=_ROWS_OF_BODIES)
+        if problems:
+            found = [
+                {"file": name, "record_offset": offset, "what": why} for offset, why in problems
+            ]
+            yield pa.RecordBatch.from_pylist(found, _WARC_ROW)
+
+
+def _warc(name: str, location: str) -> tuple[pa.Table, list[tuple[int | None, str]]]:
+    """The robots.txt files of a WARC file, and its problems."""
+    with tempfile.TemporaryDirectory() as directory:
+        local = location
+        if "://" in location:
+            local = os.path.join(directory, "warc")
+            with _opened(location) as stream, open(local, "wb") as copy:
+                while block := stream.read(1 << 20):
+                    copy.write(block)
+        table, problems = warc_table(local)
+    return table, [(offset, why.removeprefix(f"{local}: ")) for offset, why in problems]
+
+
+def _warc_or_problem(name: str, location: str) -> tuple[pa.Table, list[tuple[int | None, str]]]:
+    """The same; a file that cannot be read after some attempts is a problem."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _warc(name, location)
+        except (OSError, ValueError, pa.ArrowException) as failure:
+            why = f"{type(failure).__name__}: {failure}"
+            print(f"warning: {name}, attempt {attempt + 1}: {why}", file=sys.stderr)
+    return _arrow.ROBOTS.append(pa.field("chain", pa.string())).empty_table(), [(None, why)]
 
 
 def _numbers(batches: Batches) -> Iterator[int]:
@@ -189,7 +296,15 @@ def _opened(location: str) -> Iterator[IO[bytes] | pa.NativeFile]:
             yield stream
 
 
-def run_command(arguments: Sequence[str], directory: str, stdin: Any = None) -> None:
+class Said(NamedTuple):
+    """What the command said, apart from its result."""
+
+    warnings: list[str]
+    is_incomplete: bool = False
+    """Exit code 3: an input is damaged, or nothing could be judged."""
+
+
+def run_command(arguments: Sequence[str], directory: str, stdin: Any = None) -> Said:
     """Run the command line.
 
     Raises:
@@ -215,6 +330,9 @@ def run_command(arguments: Sequence[str], directory: str, stdin: Any = None) -> 
         raise RuntimeError(
             " ".join(errors).removeprefix("error: ") or f"botaudit ended with {run.returncode}"
         )
+    label = "warning: "
+    warnings = [line.removeprefix(label) for line in lines if line.startswith(label)]
+    return Said(warnings, run.returncode == 3)
 
 
 def _copy(source: Any, pipe: IO[bytes]) -> None:
@@ -229,55 +347,84 @@ def _copy(source: Any, pipe: IO[bytes]) -> None:
 def audits(
     batches: Batches, paths: Sequence[tuple[str, str]], robots: tuple[str, str], args: Sequence[str]
 ) -> Batches:
-    """The tallies of the logs with these numbers, or why they cannot be read."""
+    """The tallies of the logs with these numbers, and what there is to say about each."""
     for number in _numbers(batches):
         name, location = paths[number]
         for attempt in range(_ATTEMPTS):
-            tally, error = None, None
             try:
-                tally = _audit(name, location, robots, args)
-                break
+                tally, said = _audit(name, location, robots, args)
             except (OSError, RuntimeError, pa.ArrowException) as failure:
                 error = f"{type(failure).__name__}: {failure}"
                 print(f"warning: {name}, attempt {attempt + 1}: {error}", file=sys.stderr)
-        yield _part_row(number, tally, name, error)
+            else:
+                yield _part_row(number, tally)
+                if said.warnings or said.is_incomplete:
+                    yield _part_row(number, path=name, said=said)
+                break
+        else:
+            yield _part_row(number, path=name, error=error)
 
 
-def _audit(name: str, location: str, robots: tuple[str, str], args: Sequence[str]) -> bytes:
+def _audit(
+    name: str, location: str, robots: tuple[str, str], args: Sequence[str]
+) -> tuple[bytes, Said]:
     robots_name, distributed = robots
     with tempfile.TemporaryDirectory() as directory, _opened(location) as stream:
         link = Path(directory) / robots_name
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(_distributed(distributed))
         options = ["--threads", "1", "--robots", robots_name, "--partial", "part.tally"]
-        run_command(["audit", *args, *options, "--name", name, "-"], directory, stream)
-        return (Path(directory) / "part.tally").read_bytes()
+        said = run_command(["audit", *args, *options, "--name", name, "-"], directory, stream)
+        return (Path(directory) / "part.tally").read_bytes(), said
 
 
 def _part_row(
-    part: int, tally: bytes | None, path: str | None, error: str | None
+    part: int,
+    tally: bytes | None = None,
+    *,
+    path: str | None = None,
+    error: str | None = None,
+    said: Said | None = None,
 ) -> pa.RecordBatch:
-    row = {"part": part, "tally": tally, "path": path, "error": error}
+    warnings, is_incomplete = said or Said([])
+    row = {
+        "part": part,
+        "tally": tally,
+        "path": path,
+        "error": error,
+        "incomplete": is_incomplete,
+        "warnings": warnings,
+    }
     return pa.RecordBatch.from_pylist([row], _PART)
 
 
 def merge(table: pa.Table) -> pa.Table:
     """The rows of one part as one tally; rows without a tally stay."""
-    failed = table.filter(table["tally"].is_null())
+    others = table.filter(table["tally"].is_null())
     tallies = table["tally"].drop_null().to_pylist()
     part = table["part"][0].as_py()
+    batches = []
     if len(tallies) > 1:
-        tallies = [merged(tallies)]
-    batches = [_part_row(part, tally, None, None) for tally in tallies]
-    return pa.concat_tables([pa.Table.from_batches(batches, _PART), failed.cast(_PART)])
+        # What cannot be merged now cannot be merged later: it is no reason to try again.
+        try:
+            tally, said = merged(tallies)
+        except RuntimeError as failure:
+            batches.append(_part_row(part, error=str(failure)))
+        else:
+            batches.append(_part_row(part, tally))
+            if said.warnings or said.is_incomplete:
+                batches.append(_part_row(part, said=said))
+    else:
+        batches.extend(_part_row(part, tally) for tally in tallies)
+    return pa.concat_tables([pa.Table.from_batches(batches, _PART), others.cast(_PART)])
 
 
-def merged(tallies: Sequence[bytes]) -> bytes:
+def merged(tallies: Sequence[bytes]) -> tuple[bytes, Said]:
     """The tally of all inputs of these tallies."""
     with tempfile.TemporaryDirectory() as directory:
         names = write_tallies(directory, tallies)
-        run_command(["merge", "-q", *names, "-o", "merged.tally"], directory)
-        return (Path(directory) / "merged.tally").read_bytes()
+        said = run_command(["merge", "-q", *names, "-o", "merged.tally"], directory)
+        return (Path(directory) / "merged.tally").read_bytes(), said
 
 
 def write_tallies(directory: str, tallies: Sequence[bytes]) -> list[str]:

@@ -7,11 +7,15 @@ audit.
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import shutil
 import tarfile
 import tempfile
+import urllib.parse
+import urllib.request
 import uuid
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,15 +31,22 @@ from botaudit import _botaudit, _tasks
 from botaudit._classifier import output_columns
 from botaudit._redirects import answers_of_redirects
 
-__all__ = ["audit", "classify", "classify_archive", "robots_from_warcs"]
+__all__ = ["AuditProblems", "audit", "classify", "classify_archive", "robots_from_warcs"]
 
 _SAMPLED_ROWS = 1000
 """About how many rows of an origin with `hot_rows` rows are counted."""
 
+_WARNINGS_MAX = 100
+"""The most different warnings of the tasks of one call that are given."""
+
 _FAN_IN = 32
 """How many tallies one task merges."""
 
-_PARTS = "part bigint, tally binary, path string, error string"
+_PARTS = (
+    "part bigint, tally binary, path string, error string, incomplete boolean, "
+    "warnings array<string>"
+)
+_PART_NAMES = [column.split(" ")[0] for column in _PARTS.split(", ")]
 
 
 def classify(
@@ -53,7 +64,8 @@ def classify(
     memory: int = 256 << 20,
     partitions: int | None = None,
     hot_rows: int | None = 1_000_000,
-) -> DataFrame:
+    on_error: str = "fail",
+) -> Any:
     """The rows of `df` with the answers of `botaudit.Classifier.classify`, in any order.
 
     Rows of URLs and of robots.txt files are shuffled together by origin, so each body is sent once,
@@ -78,6 +90,13 @@ def classify(
         hot_rows: The rows of an origin that one task judges. An origin with more is judged by
             several tasks, each with a copy of its robots.txt files. They are found by counting a
             sample of `df`, which reads its URLs once more; None counts nothing.
+        on_error: What to do with a row of `robots` that is not valid, or that has another answer
+            for the same origin and second than another row: "fail" raises an error when the result
+            is computed; "report" judges URLs of its origin as `unknown`, and also returns a table.
+
+    Returns:
+        The answers; for "report" a pair of the answers and a data frame of the bad rows, with the
+        columns `origin`, `fetched_at` and `what`. It reads `robots` again when it is computed.
 
     Raises:
         ValueError: A column is missing, or a crawler is unknown.
@@ -85,6 +104,7 @@ def classify(
         pyspark.errors.PythonException: When the result is computed: a row of `robots` is not valid,
             or botaudit is not installed on a worker.
     """
+    _check_on_error(on_error)
     options = _options(df, url, crawler_column, user_agent_column, time_column)
     classifier = _classifier_options(options, crawlers, tokens, dialect, memory)
     schema = _answer_schema(df, columns)
@@ -93,8 +113,8 @@ def classify(
     key = T.StructField("origin", T.StringType())
     keyed = T.StructType([key, T.StructField("row", row_type)])
     urls = df.select(_row(df)).mapInArrow(_task("url_origins", url=url), keyed)
-    known = _robots_rows(robots)
-    known = known.mapInArrow(_task("robots_origins"), known.schema)
+    given = _robots_rows(robots)
+    known = given.mapInArrow(_task("robots_origins", on_error=on_error), given.schema)
     urls, known = _salted(urls, known, f"row.`{url}`", partitions, hot_rows)
     urls = urls.select("origin", "salt", F.lit(1).alias("kind"), *_nulls(known.schema, 1, 5), "row")
     known = known.select(
@@ -102,8 +122,45 @@ def classify(
     )
     tagged = urls.unionAll(known).repartition(partitions, "origin", "salt")
     tagged = tagged.sortWithinPartitions("origin", "salt", "kind", "fetched_at")
-    judge = _task("judge", classifier=classifier, options=options, columns=schema.names)
-    return tagged.mapInArrow(judge, schema)
+    judge = _task(
+        "judge",
+        classifier=classifier,
+        options=options,
+        columns=schema.names,
+        on_error=on_error,
+        warn=_warn_from_tasks(df.sparkSession),
+    )
+    answers = tagged.mapInArrow(judge, schema)
+    return answers if on_error == "fail" else (answers, _bad_rows(given))
+
+
+def _check_on_error(on_error: str) -> None:
+    if on_error not in ("fail", "report"):
+        raise ValueError(f"on_error is '{on_error}'; write 'fail' or 'report'")
+
+
+def _bad_rows(robots: DataFrame) -> DataFrame:
+    """The rows of a data frame of robots.txt files that are not valid, and why."""
+    facts = robots.mapInArrow(
+        _task("robots_facts"),
+        "given string, origin string, fetched_at timestamp, second bigint, answer string, "
+        "what string",
+    )
+    invalid = facts.where(F.col("what").isNotNull())
+    invalid = invalid.select(F.col("given").alias("origin"), "fetched_at", "what")
+    seconds = facts.where(F.col("what").isNull()).groupBy("origin", "second")
+    seconds = seconds.agg(
+        F.min("fetched_at").alias("fetched_at"), F.count_distinct("answer").alias("answers")
+    )
+    different = seconds.where(F.col("answers") > 1).select(
+        "origin",
+        "fetched_at",
+        F.concat(
+            F.col("answers").cast("string"),
+            F.lit(" rows for this second have different answers; keep one of them"),
+        ).alias("what"),
+    )
+    return invalid.unionByName(different)
 
 
 def _salted(
@@ -198,14 +255,21 @@ def classify_archive(
     """As `classify`, by an archive or a directory of robots.txt files, without a shuffle.
 
     Spark copies `path` to each worker, so this is for up to a few million origins. Rows keep their
-    partitions and their order.
+    partitions and their order. A robots.txt that cannot be read, or is something else, gives a
+    warning of Python on the driver when the result is computed.
     """
     options = _options(df, url, crawler_column, user_agent_column, time_column)
     classifier = _classifier_options(options, crawlers, tokens, dialect, memory)
     schema = _answer_schema(df, columns)
     file = _distribute(df.sparkSession, path)
     judge = _task(
-        "judge_by_file", file=file, classifier=classifier, options=options, columns=schema.names
+        "judge_by_file",
+        file=file,
+        known_as=os.fspath(path),
+        classifier=classifier,
+        options=options,
+        columns=schema.names,
+        warn=_warn_from_tasks(df.sparkSession),
     )
     return df.select(_row(df)).mapInArrow(judge, schema)
 
@@ -228,21 +292,40 @@ def _distribute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
     return os.path.basename(path)
 
 
-def robots_from_warcs(spark: SparkSession, paths: Iterable[str | os.PathLike[str]]) -> DataFrame:
+def robots_from_warcs(
+    spark: SparkSession, paths: Iterable[str | os.PathLike[str]], *, on_error: str = "fail"
+) -> Any:
     """The robots.txt files in WARC files, such as those of Common Crawl: the table for `classify`.
 
     One task reads one file: a path that all workers can read, or a URI that pyarrow knows (`s3://`,
     `gs://`, `hdfs://`). Redirects to another file are followed, by at most five hops and where both
     were fetched within a day; others stay `unfollowed`, which gives no ruling. The files are read
-    at once, and rows are kept on the disks of the workers, because redirects need them twice.
+    at once, and rows are kept on the disks of the workers, because redirects need them twice. A
+    file with several names is read once, with a warning.
+
+    Args:
+        spark: The session.
+        paths: n WARC files.
+        on_error: What to do with a record that cannot be read, a file that ends within a record, or
+            a file that cannot be opened: "fail" raises an error; "report" goes on without it, and
+            also returns a table of such problems.
+
+    Returns:
+        The robots.txt files; for "report" a pair of them and a data frame of the problems, with the
+        columns `file`, `record_offset` (where the record starts, after decompression; null for a
+        file that cannot be opened) and `what`.
     """
-    files = _locations(paths)
+    _check_on_error(on_error)
+    files, repeated = _locations(paths)
+    _warn(repeated)
     numbers = spark.range(0, len(files), 1, len(files))
-    rows = numbers.mapInArrow(
-        _task("warc_rows", paths=files),
+    read = numbers.mapInArrow(
+        _task("warc_rows", paths=files, on_error=on_error),
         "origin string, fetched_at timestamp, outcome string, max_age bigint, body binary, "
-        "chain string",
+        "chain string, file string, record_offset bigint, what string",
     ).persist(StorageLevel.DISK_ONLY)
+    problem = ["file", "record_offset", "what"]
+    rows = read.where(F.col("what").isNull()).drop(*problem)
     waits = (F.col("outcome") == "unfollowed") & F.col("chain").isNotNull()
     answers = answers_of_redirects(
         rows, _task("redirect_targets"), rows.where(waits).select("origin", "fetched_at", "chain")
@@ -254,7 +337,23 @@ def robots_from_warcs(spark: SparkSession, paths: Iterable[str | os.PathLike[str
     followed = followed.select("origin", "fetched_at", "outcome", "max_age", "body")
     unanswered = rows.where(waits).join(answers, ["origin", "fetched_at"], "left_anti")
     others = rows.where(~waits).unionByName(unanswered).drop("chain")
-    return others.unionByName(followed)
+    robots = others.unionByName(followed)
+    if on_error == "fail":
+        return robots
+    return robots, read.where(F.col("what").isNotNull()).select(*problem)
+
+
+class AuditProblems(dict[str, str]):
+    """The logs that could not be read, or not to their end, and why; and what else there is to say.
+
+    Empty if all logs were read.
+    """
+
+    unjudged: str | None = None
+    """Why no request could be judged, or too few; None if the audit is as it should be."""
+
+    warnings: tuple[str, ...] = ()
+    """All warnings of the audit, each once."""
 
 
 def audit(
@@ -265,11 +364,12 @@ def audit(
     output: str | os.PathLike[str],
     args: Sequence[str] = (),
     on_error: str = "fail",
-) -> dict[str, str]:
+) -> AuditProblems:
     """Audit logs, each in a task of its own, and write one report on the driver.
 
     The report equals that of one `botaudit audit` of all logs, byte for byte except `made_at_utc`.
-    A task that runs twice counts once.
+    A task that runs twice counts once. A log with several names (`./a.gz`, links) counts once, with
+    a warning. Each warning of the command becomes a Python warning on the driver, once.
 
     Args:
         spark: The session.
@@ -280,21 +380,25 @@ def audit(
         output: The report directory to write.
         args: More arguments of `botaudit audit`, such as `["--ip", "mask"]`. Files among them must
             be absolute paths that all workers can read.
-        on_error: What to do with a log that cannot be read after three attempts: "fail" raises an
-            error and writes nothing; "report" names it in the report as a damaged input.
+        on_error: What to do where the command would end with exit code 3, and with a log that
+            cannot be read after three attempts. "fail" raises an error and writes nothing. "report"
+            writes the report: it names such logs as damaged inputs, and says if nothing could be
+            judged. The result says the same.
 
     Returns:
-        The logs that could not be read, and why; empty for "fail".
+        The logs that could not be read, or not to their end, and why; `.unjudged` says why nothing
+        could be judged, and `.warnings` has all warnings. For "fail" it has no logs, and
+        `.unjudged` is None.
 
     Raises:
-        RuntimeError: A log could not be audited, or none could.
+        RuntimeError: A log could not be audited, or is damaged; nothing could be judged; or, also
+            for "report", no log could be audited.
         ValueError: An argument is not valid.
     """
-    if on_error not in ("fail", "report"):
-        raise ValueError(f"on_error is '{on_error}'; write 'fail' or 'report'")
+    _check_on_error(on_error)
     if isinstance(args, str):
         raise TypeError(f"args is one text; write args={args.split()!r}")
-    logs = _locations(paths)
+    logs, repeated = _locations(paths)
     name = os.fspath(robots)
     name = os.path.basename(os.path.normpath(name)) if os.path.isabs(name) else name
     if ".." in Path(name).parts:
@@ -304,11 +408,13 @@ def audit(
     count = len(logs)
     while count > 1:
         group = F.floor(F.col("part") / _FAN_IN).cast("bigint").alias("part")
-        parts = parts.select(group, "tally", "path", "error")
+        parts = parts.select(group, *_PART_NAMES[1:])
         parts = parts.groupBy("part").applyInArrow(_group_task("merge"), _PARTS)
         count = -(-count // _FAN_IN)
-    rows = parts.collect()
-    failures = {row["path"]: row["error"] for row in rows if row["tally"] is None}
+    rows = sorted(parts.collect(), key=lambda row: row["path"] or "")
+    failures = {row["path"]: row["error"] for row in rows if row["error"] is not None}
+    if (unmerged := failures.pop(None, None)) is not None:
+        raise RuntimeError(f"{unmerged}; nothing was written")
     tallies = [bytes(row["tally"]) for row in rows if row["tally"] is not None]
     if failures and (on_error == "fail" or not tallies):
         path, why = min(failures.items())
@@ -318,15 +424,61 @@ def audit(
             f"the first is {path}: {why}" + (f"; {advice}" if advice else "")
         )
     tallies += [_botaudit.tally_of_unread(tallies[0], path, why) for path, why in failures.items()]
+    found = AuditProblems()
     with tempfile.TemporaryDirectory() as directory:
         names = _tasks.write_tallies(directory, tallies)
         report = os.path.abspath(output)
-        _tasks.run_command(["report", *names, "-o", report], directory)
-    return failures
+        # What the report says decides whether it is written.
+        first = os.path.join(directory, "report") if on_error == "fail" else report
+        said = _tasks.run_command(["report", *names, "-o", first], directory)
+        run = json.loads((Path(first) / "run.json").read_bytes())
+        damaged = {log["name"]: log["damage"] for log in run["inputs"] if log["damage"]}
+        # Other reasons for exit code 3 are among the warnings about a log.
+        damaged.update(
+            (row["path"], " ".join(row["warnings"]))
+            for row in rows
+            if row["incomplete"] and row["path"] is not None and row["path"] not in damaged
+        )
+        found.update(damaged)
+        if "--allow-unjudged" not in args:
+            found.unjudged = run.get("nothing_judged") or run.get("too_little_judged")
+        of_tasks = [warning for row in rows for warning in row["warnings"]]
+        found.warnings = tuple(dict.fromkeys([*repeated, *of_tasks, *said.warnings]))
+        _warn(found.warnings)
+        if on_error == "fail":
+            _refuse_incomplete(found, len(logs))
+            _tasks.run_command(["report", *names, "-o", report], directory)
+    return found
 
 
-def _locations(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[str, str]]:
-    """The name of each file, and where workers find it."""
+def _refuse_incomplete(found: AuditProblems, logs: int) -> None:
+    """Raise an error for what gives the command the exit code 3."""
+    reasons = []
+    if found:
+        path, why = min(found.items())
+        reasons.append(f"{len(found)} of {logs} logs are damaged; the first is {path}: {why}")
+    if found.unjudged is not None:
+        reasons.append(found.unjudged)
+    if reasons:
+        raise RuntimeError(
+            f"{'; '.join(reasons)}; nothing was written; set on_error='report' to write a report "
+            "that says so"
+        )
+
+
+def _warn(messages: Iterable[str]) -> None:
+    """Each message as a warning of Python, at the line that called a function of this module."""
+    for message in messages:
+        warnings.warn(message, stacklevel=3)
+
+
+def _locations(
+    paths: Iterable[str | os.PathLike[str]],
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """The name of each file, where workers find it, and sentences about files with several names.
+
+    Such a file comes once, under the name by which the command knows it: the first one.
+    """
     if isinstance(paths, (str, os.PathLike)):
         raise TypeError(f"paths is one path; write [{os.fspath(paths)!r}]")
     names = [os.fspath(path) for path in paths]
@@ -335,7 +487,43 @@ def _locations(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[str, str]]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"paths has '{twice}' twice; name each file once")
-    return [(name, name if "://" in name else os.path.abspath(name)) for name in names]
+    first: dict[object, str] = {}
+    for name in sorted(names, key=_order):
+        first.setdefault(_identity(name), name)
+    kept = set(first.values())
+    repeated = [
+        f"{name} is the same file as {first[_identity(name)]}, so it was read once"
+        for name in names
+        if name not in kept
+    ]
+    found = [(name, name if "://" in name else os.path.abspath(name)) for name in names]
+    return [file for file in found if file[0] in kept], repeated
+
+
+def _identity(name: str) -> object:
+    """Equal for names of the same file, as far as the driver can see it."""
+    path = name
+    if name.startswith("file://"):
+        path = urllib.request.url2pathname(urllib.parse.urlsplit(name).path)
+    elif "://" in name:
+        return name
+    try:
+        found = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)
+    # Some file systems do not number files.
+    return (found.st_dev, found.st_ino) if found.st_ino else os.path.realpath(path)
+
+
+def _order(name: str) -> list[tuple[int, str]]:
+    """The order of paths by their components, which is that of the command."""
+    ranks = {"": 0, ".": 1, "..": 2}
+    parts = name.split("/")
+    return [
+        (ranks.get(part, 3), part)
+        for at, part in enumerate(parts)
+        if at == 0 or part not in ("", ".")
+    ]
 
 
 def _options(
@@ -447,6 +635,50 @@ def _task(name: str, **options: Any) -> Callable[[Any], Any]:
         yield from getattr(_tasks, name)(batches, **options)
 
     return run
+
+
+def _warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
+    """A function for tasks: each text that one of them gives becomes a warning of the driver, once.
+
+    It is code that Spark sends, as in `_task`.
+    """
+    from pyspark.accumulators import AccumulatorParam
+
+    driver, most = os.getpid(), _WARNINGS_MAX
+
+    class Texts(AccumulatorParam):  # type: ignore[misc]
+        """The different texts; on the driver, each new one is a warning."""
+
+        def zero(self, value: frozenset[str]) -> frozenset[str]:
+            return frozenset()
+
+        def addInPlace(self, value1: frozenset[str], value2: frozenset[str]) -> frozenset[str]:
+            import os
+            import sys
+            import warnings
+
+            for text in sorted(value2 - value1)[: max(0, most - len(value1))]:
+                if os.getpid() != driver:
+                    continue
+                try:
+                    warnings.warn(text, stacklevel=1)
+                except Warning:
+                    # An exception would end the thread of Spark that calls this.
+                    print(f"warning: {text}", file=sys.stderr)
+            return value1 | value2
+
+    try:
+        texts = spark.sparkContext.accumulator(frozenset(), Texts())
+    except Exception:
+        # A session of Spark Connect has none; then they are in the logs of the workers.
+        def warn(found: list[str]) -> None:
+            import sys
+
+            for text in found:
+                print(f"warning: {text}", file=sys.stderr)
+
+        return warn
+    return lambda found: texts.add(frozenset(found))
 
 
 def _group_task(name: str) -> Callable[[Any], Any]:

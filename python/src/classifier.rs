@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 use crate::answers::{AnswerTexts, Answers};
 use crate::cells::Cells;
 use crate::failure::exception;
-use crate::robots_table;
+use crate::robots_table::{self, BadRows};
 
 /// The largest batch in bytes. With more rows, an origin occurs more often in a batch, and is looked
 /// up less often.
@@ -96,13 +96,20 @@ impl Classifier {
     }
 
     /// Judges by the rows of a table from now on: batches of the columns `origin`, `fetched_at` in
-    /// seconds, `outcome`, `max_age` and `body`.
-    fn set_table(&self, py: Python<'_>, batches: Vec<Vec<Bound<'_, PyAny>>>) -> PyResult<()> {
+    /// seconds, `outcome`, `max_age` and `body`. Nothing is known about the origins of rows that are
+    /// not valid if it `forgets_bad_rows`; otherwise they are errors.
+    fn set_table(
+        &self,
+        py: Python<'_>,
+        batches: Vec<Vec<Bound<'_, PyAny>>>,
+        forgets_bad_rows: bool,
+    ) -> PyResult<()> {
+        let bad_rows = if forgets_bad_rows { BadRows::Forget } else { BadRows::Fail };
         let batches: PyResult<Vec<_>> =
             batches.iter().map(|batch| robots_table::Batch::of(batch)).collect();
         let batches = batches?;
         let read = py.detach(|| {
-            let memory = robots_table::read(&batches)?;
+            let memory = robots_table::read(&batches, bad_rows)?;
             self.set_store(Store::Memory(memory)).map_err(|err| err.to_string())
         });
         read.map_err(PyValueError::new_err)

@@ -16,6 +16,7 @@ use std::path::Path;
 use arrow_array::{Array, Int64Array, builder::StringBuilder};
 use arrow_pyarrow::ToPyArrow;
 use botaudit::archive::import::redirects::{HOPS_MAX, robots_txt_of};
+use botaudit::archive::writer::KEPT_BYTES_MAX;
 use botaudit::audit::input_tally::InputTally;
 use botaudit::audit::tally::Tally;
 use botaudit::audit::tally::counts::Counts;
@@ -120,6 +121,7 @@ fn _botaudit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("COLUMNS", answers::columns())?;
     module.add("HOPS_MAX", HOPS_MAX)?;
+    module.add("KEPT_BYTES_MAX", KEPT_BYTES_MAX)?;
     module.add_class::<AnswerTexts>()?;
     module.add_class::<Classifier>()?;
     module.add_class::<Matcher>()?;
@@ -128,6 +130,7 @@ fn _botaudit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(origins, module)?)?;
     module.add_function(wrap_pyfunction!(repeated, module)?)?;
     module.add_function(wrap_pyfunction!(report_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(robots_table::robots_faults, module)?)?;
     module.add_function(wrap_pyfunction!(robots_table::robots_from_warc, module)?)?;
     module.add_function(wrap_pyfunction!(robots_txt_origin, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;

@@ -1,5 +1,6 @@
 //! Tables of robots.txt files: rows to snapshots, and WARC files to rows.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -77,55 +78,78 @@ impl Batch {
     }
 }
 
+/// What to do with rows that are not valid.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub enum BadRows {
+    /// The first one is an error.
+    Fail,
+    /// Nothing is known about their origins: what was in force between two rows of an origin cannot
+    /// be known without one of them.
+    Forget,
+}
+
 /// The snapshots of all rows.
 ///
 /// # Errors
-/// A sentence that names the row and what to do, if a row is not valid or two rows are for one
-/// origin and second.
-pub fn read(batches: &[Batch]) -> Result<MemoryArchive, String> {
+/// A sentence that names the row and what to do, if a row is not valid or two rows have different
+/// answers for one origin and second.
+pub fn read(batches: &[Batch], bad_rows: BadRows) -> Result<MemoryArchive, String> {
     let mut memory = MemoryArchive::default();
+    let mut forgotten = HashSet::new();
     let mut number = 0;
     for batch in batches {
         let body = batch.body.shared_bytes();
         for row in 0..batch.origin.len() {
-            let at_row = |why| format!("robots, row {number} (from 0): {why}");
-            let origin = batch.origin(row).map_err(at_row)?;
-            let mut snapshot = batch.snapshot(row).map_err(at_row)?;
-            if snapshot.outcome.is_success() {
-                snapshot.body = body(row);
-            }
-            let fetched_at = snapshot.fetched_at;
-            if !memory.add(origin.clone(), snapshot) {
-                let first = first_row(batches, &origin, fetched_at);
-                return Err(format!(
-                    "robots, rows {first} and {number} (from 0): both are for {origin} at \
-                     {fetched_at}; keep one of them"
-                ));
+            let origin = batch.origin(row);
+            let added = origin.clone().and_then(|origin| {
+                let mut snapshot = batch.snapshot(row).map_err(|why| format!("{origin}: {why}"))?;
+                if snapshot.outcome.is_success() {
+                    snapshot.body = body(row);
+                }
+                let fetched_at = snapshot.fetched_at;
+                match memory.add(origin.clone(), snapshot) {
+                    true => Ok(()),
+                    false => Err(format!(
+                        "{origin}: another row for {fetched_at} has a different answer; keep one \
+                         of them"
+                    )),
+                }
+            });
+            match added {
+                Ok(()) => {}
+                Err(why) if bad_rows == BadRows::Fail => {
+                    return Err(format!("robots, row {number} (from 0): {why}"));
+                }
+                Err(_) => forgotten.extend(origin.ok()),
             }
             number += 1;
         }
     }
+    forgotten.iter().for_each(|origin| memory.remove(origin));
     Ok(memory)
 }
 
-/// The number of the first row for `origin` at `time`.
-fn first_row(batches: &[Batch], origin: &Origin, time: UtcTime) -> usize {
-    let rows =
-        batches.iter().flat_map(|batch| (0..batch.origin.len()).map(move |row| (batch, row)));
-    let is_same = |(batch, row): (&Batch, usize)| {
-        batch.origin(row).as_ref() == Ok(origin) && batch.fetched_at(row) == Ok(time)
+/// Why rows of a table are not valid, with their numbers.
+#[pyfunction]
+pub fn robots_faults(columns: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<(usize, String)>> {
+    let batch = Batch::of(&columns)?;
+    let fault = |row| {
+        let read = batch.origin(row).and_then(|_| batch.snapshot(row).map(drop));
+        read.err().map(|why| (row, why))
     };
-    let mut rows = rows;
-    rows.position(is_same).unwrap_or_default()
+    Ok((0..batch.origin.len()).filter_map(fault).collect())
 }
 
+/// The offset of a record, and why it could not be read.
+type WarcProblem = (Option<u64>, String);
+
 /// The columns `origin`, `fetched_at` in seconds, `outcome`, `max_age`, `body` and `chain` of the
-/// snapshots in a WARC file, and a sentence for each record that could not be read.
+/// snapshots in a WARC file, and for each record that could not be read its offset and a sentence.
 #[pyfunction]
 pub fn robots_from_warc<'py>(
     py: Python<'py>,
     path: &str,
-) -> PyResult<(Vec<Bound<'py, PyAny>>, Vec<String>)> {
+) -> PyResult<(Vec<Bound<'py, PyAny>>, Vec<WarcProblem>)> {
     let read = py.detach(|| {
         let mut problems = Vec::new();
         warc_rows(Path::new(path), &mut problems).map(|rows| (rows, problems))
@@ -135,7 +159,10 @@ pub fn robots_from_warc<'py>(
     Ok((arrays.collect::<PyResult<_>>()?, problems))
 }
 
-fn warc_rows(path: &Path, problems: &mut Vec<String>) -> botaudit::Result<Vec<Arc<dyn Array>>> {
+fn warc_rows(
+    path: &Path,
+    problems: &mut Vec<WarcProblem>,
+) -> botaudit::Result<Vec<Arc<dyn Array>>> {
     std::fs::File::open(path).map_err(|err| Error::io("cannot read", path, err))?;
     let directory = tempfile::tempdir()
         .map_err(|err| Error::io("cannot create a directory in", &std::env::temp_dir(), err))?;
@@ -145,7 +172,7 @@ fn warc_rows(path: &Path, problems: &mut Vec<String>) -> botaudit::Result<Vec<Ar
     let mut import = Import {
         writer: &mut writer,
         progress: &ImportProgress::default(),
-        problems: &mut |problem| problems.push(problem.to_string()),
+        problems: &mut |problem| problems.push((problem.offset_bytes, problem.to_string())),
     };
     import_warc(path, &mut memory, &mut import)?;
     finish(&mut memory, &mut import)?;

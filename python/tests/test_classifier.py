@@ -351,7 +351,8 @@ def test_bad_robots_are_refused() -> None:
             botaudit.Classifier(["GPTBot"], robots=table)
 
     texts = lambda *values: pa.array(values, pa.string())  # noqa: E731
-    check(ValueError, {"outcome": texts("200", "200", "ok")}, "row 2", "outcome 'ok'", "404")
+    bad = ["row 2", "https://a.example", "outcome 'ok'", "404"]
+    check(ValueError, {"outcome": texts("200", "200", "ok")}, *bad)
     check(ValueError, {"outcome": texts("200", None, "200")}, "row 1", "outcome ''")
     check(ValueError, {"origin": texts("x", "https://b", "https://c")}, "row 0", "'x'", "https://")
     check(ValueError, {"origin": texts("http://a", None, "http://b")}, "row 1", "origin is null")
@@ -361,9 +362,10 @@ def test_bad_robots_are_refused() -> None:
     check(ValueError, {"fetched_at": at}, "row 1", "fetched_at is null")
     check(ValueError, {"max_age": pa.array([1, 2, -1])}, "row 2", "max_age is negative")
     same = texts("https://b.example", "https://c.example", "https://b.example:443")
+    other = pa.array([b"", b"", b"other"], pa.binary())
     check(
-        ValueError, {"origin": same}, "rows 0 and 2", "https://b.example", "2026-01-01T01:00:00Z",
-        "keep one",
+        ValueError, {"origin": same, "body": other}, "row 2", "https://b.example",
+        "2026-01-01T01:00:00Z", "keep one",
     )  # fmt: skip
     check(TypeError, {"body": pa.array([1, 2, 3])}, "column 'body'", "int64", "binary")
     check(TypeError, {"fetched_at": texts("a", "b", "c")}, "'fetched_at'", "string", "timestamp")
@@ -372,6 +374,19 @@ def test_bad_robots_are_refused() -> None:
         botaudit.Classifier(["GPTBot"], robots=robots_table([RULES]).drop_columns(["body"]))
     with refused(TypeError, "int", "Arrow interface"):
         botaudit.Classifier(["GPTBot"], robots=5)
+
+
+def test_equal_rows_of_robots_count_once() -> None:
+    """With the longer `max_age`, whatever the order."""
+    rows = [RULES, RULES._replace(max_age=7200), RULES._replace(max_age=60)]
+    later = RULES._replace(hour=100, body=b"User-agent: *\nDisallow: /\n")
+    urls = pa.table({"url": ["https://a.example/y"] * 3, "at": [0, 0, 0]})
+    seconds = [int(later.time.timestamp()) + after for after in (60, 7199, 7201)]
+    urls = urls.set_column(1, "at", pa.array(seconds))
+    for order in (rows, rows[::-1], [*rows, RULES]):
+        classifier = botaudit.Classifier(["GPTBot"], robots=robots_table([*order, later]))
+        found = classifier.classify(urls, time_column="at")["verdict"].to_pylist()
+        assert found == ["grace", "grace", "disallowed"]
 
 
 def test_robots_without_max_age_and_with_other_columns() -> None:

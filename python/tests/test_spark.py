@@ -23,6 +23,7 @@ import pyarrow as pa
 import pytest
 from conftest import (
     ANSWERS,
+    EPOCH,
     REPOSITORY,
     Snapshot,
     answers,
@@ -130,6 +131,26 @@ def test_an_archive_needs_no_shuffle(spark: SparkSession, data: Any) -> None:
     assert frame.columns == ["verdict", "url"] and frame.count() == len(rows)
 
 
+def test_warnings_of_tasks_reach_the_driver(spark: SparkSession, tmp_path: Path) -> None:
+    names = ["a", "b", "c"]
+    (tmp_path / "robots").mkdir()
+    for name, body in zip(
+        names,
+        [b"<html><body>Not found</body></html>", b"\xff" * 9, b"User-agent: *\n"],
+        strict=True,
+    ):
+        (tmp_path / f"robots/{name}.example").write_bytes(body)
+    urls = [f"https://{name}.example/{n}" for n in range(200) for name in names]
+    frame = spark.createDataFrame([(url,) for url in urls], "url string").repartition(4)
+    alone = botaudit.Classifier(tokens=["a"], robots=tmp_path / "robots")
+    alone.classify(pa.table({"url": urls}))
+    assert alone.warnings()
+    answers = bs.classify_archive(frame, tmp_path / "robots", tokens=["a"], columns=["verdict"])
+    with pytest.warns(UserWarning) as warned:
+        answers.collect()
+    assert sorted(str(warning.message) for warning in warned) == sorted(alone.warnings())
+
+
 def test_an_origin_is_judged_by_several_tasks(spark: SparkSession) -> None:
     robots = robots_frame(
         spark, [Snapshot("https://a.example", 1, "200", None, b"User-agent: *\nDisallow: /1")]
@@ -193,6 +214,58 @@ def test_redirects_lead_from_one_warc_file_to_another(spark: SparkSession, tmp_p
     assert frame.schema.simpleString() == schema
     with pytest.raises(Exception, match=r"nowhere\.warc"):
         bs.robots_from_warcs(spark, [tmp_path / "nowhere.warc"]).count()
+
+
+def test_damage_to_a_warc_file_is_not_lost(spark: SparkSession, tmp_path: Path) -> None:
+    paths = warcs(tmp_path)
+    whole = bs.robots_from_warcs(spark, paths[:1]).collect()
+    url = "https://{}.example/robots.txt"
+    good = [response(url.format(name), 1, "200 OK", name) for name in "uvw"]
+    # A record without a length, one that ends early, and a file that ends within one.
+    bad = gzip.compress(b"WARC/1.0\r\nWARC-Type: response\r\n\r\nHTTP/1.1 200 OK\r\n\r\n")
+    records = {"damaged.warc.gz": [good[0], bad, good[1]], "cut.warc.gz": [*good, good[0][:-40]]}
+    for name, parts in records.items():
+        (tmp_path / name).write_bytes(b"".join(parts))
+    logs = [paths[0], *(tmp_path / name for name in records)]
+    for name in records:
+        with pytest.raises(Exception, match=rf"{name}: 1 problem.*on_error='report'"):
+            bs.robots_from_warcs(spark, [paths[0], tmp_path / name]).collect()
+    frame, problems = bs.robots_from_warcs(spark, logs, on_error="report")
+    rows = frame.collect()
+    assert sorted(row["origin"] for row in rows) == sorted(
+        [row["origin"] for row in whole]
+        + [f"https://{name}.example" for name in "uv"]
+        + [f"https://{name}.example" for name in "uvw"]
+    )
+    found = {Path(row["file"]).name: row for row in problems.collect()}
+    assert problems.schema.simpleString() == (
+        "struct<file:string,record_offset:bigint,what:string>"
+    )
+    assert set(found) == set(records) and found["cut.warc.gz"]["file"] == str(logs[2])
+    lengths = [len(gzip.decompress(part)) for part in good]
+    assert found["damaged.warc.gz"]["record_offset"] == lengths[0]
+    assert "it has no Content-Length" in found["damaged.warc.gz"]["what"]
+    assert found["cut.warc.gz"]["record_offset"] == sum(lengths)
+    assert found["cut.warc.gz"]["what"].startswith("truncated gzip stream at byte ")
+    # A file that is not there, and whole ones.
+    frame, problems = bs.robots_from_warcs(
+        spark, [paths[0], tmp_path / "nowhere.warc"], on_error="report"
+    )
+    assert sorted(frame.collect()) == sorted(whole)
+    (problem,) = problems.collect()
+    assert problem["record_offset"] is None and "No such file" in problem["what"]
+    frame, problems = bs.robots_from_warcs(spark, paths[:1], on_error="report")
+    assert sorted(frame.collect()) == sorted(whole) and problems.count() == 0
+    with pytest.raises(ValueError, match="on_error is 'x'"):
+        bs.robots_from_warcs(spark, paths, on_error="x")
+
+
+def test_a_warc_file_with_several_names_is_read_once(spark: SparkSession, tmp_path: Path) -> None:
+    path = warcs(tmp_path)[0]
+    (tmp_path / "link.warc.gz").symlink_to(path)
+    with pytest.warns(UserWarning, match=r"link\.warc\.gz is the same file as .*read once"):
+        frame = bs.robots_from_warcs(spark, [tmp_path / "link.warc.gz", path])
+    assert frame.count() == 3
 
 
 def log_lines() -> list[bytes]:
@@ -268,6 +341,7 @@ def test_a_log_that_cannot_be_read_is_named(spark: SparkSession, workplace: Path
     assert not (workplace / "report").exists()
     failed = bs.audit(spark, names, robots="data/robots", output="report", on_error="report")
     assert list(failed) == ["logs/gone.log"] and "No such file" in failed["logs/gone.log"]
+    assert failed.unjudged is None
     run = json.loads((workplace / "report/run.json").read_text())
     assert not run["complete"]
     (damaged,) = [made for made in run["inputs"] if made["damage"]]
@@ -279,14 +353,88 @@ def test_a_log_that_cannot_be_read_is_named(spark: SparkSession, workplace: Path
     assert not (workplace / "x").exists()
 
 
+def said_by(run: subprocess.CompletedProcess[bytes]) -> set[str]:
+    """The warnings of the command."""
+    lines = run.stderr.decode().splitlines()
+    return {line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")}
+
+
 def test_damage_to_a_log_is_in_the_report(spark: SparkSession, workplace: Path) -> None:
-    names = write_logs(workplace, random.Random(1), 2)
-    cut = (workplace / names[1]).read_bytes()[:-2000]
-    (workplace / names[1]).write_bytes(cut)
+    names = write_logs(workplace, random.Random(1), 4)
+    for name in names[1::2]:
+        cut = (workplace / name).read_bytes()[:-2000]
+        (workplace / name).write_bytes(cut)
     flags = ["--min-parse-rate", "0"]
-    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs", exit_code=3)
-    bs.audit(spark, names, robots="data/robots", output="report", args=flags)
+    arguments = ["audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs"]
+    run = command(*arguments, exit_code=3)
+    parts = r"2 of 4 logs are damaged; the first is logs/01\.log\.gz: truncated gzip.*'report'"
+    with pytest.warns(UserWarning), pytest.raises(RuntimeError, match=parts):
+        bs.audit(spark, names, robots="data/robots", output="report", args=flags)
+    assert not (workplace / "report").exists()
+    with pytest.warns(UserWarning) as warned:
+        found = bs.audit(
+            spark, names, robots="data/robots", output="report", args=flags, on_error="report"
+        )
     same_report(workplace / "whole", workplace / "report")
+    assert sorted(found) == names[1::2] and found.unjudged is None
+    assert all("truncated gzip stream" in why for why in found.values())
+    texts = [str(warning.message) for warning in warned]
+    assert tuple(texts) == found.warnings and len(set(texts)) == len(texts)
+    assert said_by(run) <= set(texts)
+    assert sum("lines before it were counted" in text for text in texts) == 2
+
+
+def test_an_audit_that_judges_nothing_fails(spark: SparkSession, workplace: Path) -> None:
+    line = '192.0.2.1 - - [01/Mar/2026:00:00:{:02} +0000] "GET /{} HTTP/1.1" 200 5 "-" "GPTBot/1"\n'
+    names = ["a.log", "b.log"]
+    for name in names:
+        (workplace / name).write_text("".join(line.format(n, name) for n in range(20)))
+    run = command("audit", "-q", "--robots", "data/robots", "-o", "whole", *names, exit_code=3)
+    expected = said_by(run)
+    assert any("names no host" in text for text in expected)
+    with (
+        pytest.warns(UserWarning),
+        pytest.raises(RuntimeError, match=r"log names no host.*nothing"),
+    ):
+        bs.audit(spark, names, robots="data/robots", output="report")
+    assert not (workplace / "report").exists()
+    with pytest.warns(UserWarning) as warned:
+        found = bs.audit(spark, names, robots="data/robots", output="report", on_error="report")
+    assert found == {} and found.unjudged is not None and "names no host" in found.unjudged
+    assert {str(warning.message) for warning in warned} == expected == set(found.warnings)
+    same_report(workplace / "whole", workplace / "report")
+    with pytest.warns(UserWarning):
+        found = bs.audit(
+            spark, names, robots="data/robots", output="report", args=["--allow-unjudged"]
+        )
+    assert found == {} and found.unjudged is None
+
+
+def test_a_log_with_several_names_counts_once(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 2)
+    (workplace / "again").mkdir()
+    (workplace / "again/link.gz").symlink_to(workplace / names[1])
+    os.link(workplace / names[0], workplace / "again/hard.log")
+    flags = ["--min-parse-rate", "0"]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", *names)
+    several = [f"./{names[0]}", "again/link.gz", *names, (workplace / names[0]).as_uri()]
+    # The command knows the first name of each.
+    by_command = command(
+        "audit", "-q", *flags, "--robots", "data/robots", "-o", "named", *several[:-1]
+    )
+    assert by_command.returncode == 0
+    with pytest.warns(UserWarning) as warned:
+        bs.audit(
+            spark, [*several, "again/hard.log"], robots="data/robots", output="report", args=flags
+        )
+    texts = [str(warning.message) for warning in warned]
+    assert sum("is the same file as" in text for text in texts) == 4
+    run, named = (
+        json.loads((workplace / name / "run.json").read_text()) for name in ("report", "named")
+    )
+    whole = json.loads((workplace / "whole/run.json").read_text())
+    assert run["requests"] == whole["requests"]
+    assert run["inputs"] == named["inputs"]
 
 
 def test_uris_are_read_by_pyarrow(spark: SparkSession, workplace: Path) -> None:
@@ -308,13 +456,66 @@ def test_bad_rows_of_robots_are_refused(spark: SparkSession) -> None:
     urls = spark.createDataFrame([("https://a.example/",)], "url string")
     good = Snapshot("https://a.example", 1, "200", None, b"")
     for rows, parts in [
-        ([good, good._replace(origin="HTTPS://a.example:443")], ["both are for", "keep one"]),
-        ([good._replace(body=None)], ["body is null, but outcome 200 has one"]),
-        ([good._replace(outcome="fine")], ["outcome 'fine' is not valid"]),
-        ([good._replace(origin="a.example")], ["origin 'a.example' is not valid"]),
+        (
+            [good, good._replace(origin="HTTPS://a.example:443", body=b"x")],
+            ["https://a.example: another row for 2026-01-01T01:00:00Z", "keep one"],
+        ),
+        (
+            [good._replace(body=None)],
+            ["robots, https://a.example at 2026-01-01 01:00:00 UTC: body is null, but outcome 200"],
+        ),
+        ([good._replace(outcome="fine")], ["https://a.example at", "outcome 'fine' is not valid"]),
+        ([good._replace(origin="a.example")], ["robots, a.example at", "'a.example' is not valid"]),
     ]:  # fmt: skip
         said = message(bs.classify(urls, robots_frame(spark, rows), tokens=["a"]))
         assert all(part in said for part in parts), said
+
+
+def test_bad_rows_of_robots_are_reported(spark: SparkSession) -> None:
+    rules = b"User-agent: *\nDisallow: /x\n"
+    good = Snapshot("https://a.example", 1, "200", None, rules)
+    rows = [good]
+    for name, changes in [
+        ("b", [{}, {"body": b""}]),
+        ("c", [{}, {"hour": 2, "outcome": "fine"}]),
+        ("d", [{}, {"hour": 2, "body": None}, {"hour": 3}]),
+        # The same answer twice is no contradiction, whatever else differs.
+        ("e", [{}, {}, {"max_age": 60}]),
+        ("f", [{"outcome": "404", "body": None}, {"outcome": "404", "body": b"page"}]),
+        ("g", [{}, {"hour": 2, "max_age": -1}]),
+    ]:
+        changed = [good._replace(origin=f"https://{name}.example", **change) for change in changes]
+        rows += changed
+    robots = robots_frame(spark, rows)
+    bad = spark.createDataFrame(
+        [("h.example", EPOCH, "404", None, None), (None, EPOCH, "404", None, None),
+         ("https://i.example", None, "404", None, None)],
+        robots.schema,
+    )  # fmt: skip
+    urls = [f"https://{name}.example/x" for name in "abcdefghi"]
+    frame = spark.createDataFrame([(url,) for url in urls], "url string")
+    for hot_rows in (None, 1):
+        answers, problems = bs.classify(
+            frame.unionAll(frame), robots.unionAll(bad), tokens=["a"], on_error="report",
+            hot_rows=hot_rows,
+        )  # fmt: skip
+        found = {(row["url"][8], row["verdict"], row["reason"]) for row in answers.collect()}
+        disallowed = {(name, "disallowed", "rule") for name in "ae"}
+        unknown = {(name, "unknown", "nothing-known") for name in "bcdghi"}
+        assert found == disallowed | unknown | {("f", "allowed", "no-robots-txt")}
+        assert answers.count() == 2 * len(urls)
+    assert problems.schema.simpleString() == (
+        "struct<origin:string,fetched_at:timestamp,what:string>"
+    )
+    said = {row["origin"]: row["what"] for row in problems.collect()}
+    assert set(said) == {f"https://{name}.example" for name in "bcdgi"} | {"h.example", None}
+    assert "2 rows for this second have different answers" in said["https://b.example"]
+    assert "outcome 'fine' is not valid" in said["https://c.example"]
+    assert "body is null" in said["https://d.example"]
+    assert "max_age is negative" in said["https://g.example"]
+    assert "fetched_at is null" in said["https://i.example"] and "is null" in said[None]
+    with pytest.raises(ValueError, match="on_error is 'x'"):
+        bs.classify(frame, robots, tokens=["a"], on_error="x")
 
 
 def test_bad_columns_are_refused_at_once(spark: SparkSession, tmp_path: Path) -> None:

@@ -34,14 +34,25 @@ pub struct MemorySnapshot {
 }
 
 impl MemoryArchive {
-    /// Adds a snapshot of `origin`, unless there is one of the same second; returns whether it was
-    /// added.
+    /// Adds a snapshot of `origin`. An equal one of the same second counts once, with the longer
+    /// `max-age`. Returns false if one of the same second has another outcome or body; it stays.
     #[must_use]
     pub fn add(&mut self, origin: Origin, mut snapshot: MemorySnapshot) -> bool {
         let snapshots = self.by_origin.entry(origin).or_default();
         let at = snapshots.binary_search_by_key(&snapshot.fetched_at, |known| known.fetched_at);
         snapshot.body.truncate(KEPT_BYTES_MAX);
-        at.map_err(|at| snapshots.insert(at, snapshot)).is_err()
+        match at {
+            Err(at) => {
+                snapshots.insert(at, snapshot);
+                true
+            }
+            Ok(at) => snapshots[at].absorb_equal(&snapshot),
+        }
+    }
+
+    /// Forgets the snapshots of `origin`.
+    pub fn remove(&mut self, origin: &Origin) {
+        self.by_origin.remove(origin);
     }
 
     /// Whether it has any snapshot of `origin`.
@@ -65,6 +76,16 @@ impl MemoryArchive {
 }
 
 impl MemorySnapshot {
+    /// Whether `other` is the same answer; then the longer `max-age` counts.
+    fn absorb_equal(&mut self, other: &MemorySnapshot) -> bool {
+        let has_body = self.outcome.is_success();
+        let is_equal = self.outcome == other.outcome && (!has_body || self.body == other.body);
+        if is_equal {
+            self.max_age_seconds = self.max_age_seconds.max(other.max_age_seconds);
+        }
+        is_equal
+    }
+
     /// The entry of the snapshot with the index `id`.
     fn entry(&self, id: i64) -> HistoryEntry {
         let MemorySnapshot { fetched_at, outcome, max_age_seconds, ref body } = *self;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -31,7 +32,7 @@ def read_report(directory: str | os.PathLike[str]) -> dict[str, pa.Table]:
     bytes that are not UTF-8, which stay `\xHH`.
 
     Raises:
-        FileNotFoundError: `directory` is not a report.
+        FileNotFoundError: `directory` is not a report, or one of its tables is missing.
         ValueError: A table has columns of another version of botaudit.
     """
     directory = Path(directory)
@@ -39,12 +40,27 @@ def read_report(directory: str | os.PathLike[str]) -> dict[str, pa.Table]:
         raise FileNotFoundError(
             f"{directory} is not a report; name the directory that botaudit audit -o wrote"
         )
+    made = _files_made(directory / "run.json")
     tables = {}
     for file, columns in _botaudit.report_columns():
         path = directory / file
-        if file.endswith(".csv") and path.exists():
+        if not file.endswith(".csv"):
+            continue
+        if path.exists():
             tables[path.stem] = _read_table(path, columns)
+        elif file in made:
+            raise FileNotFoundError(
+                f"{path} is missing, though the report was written with it; write the report "
+                f"again with botaudit report {directory}"
+            )
     return tables
+
+
+def _files_made(run: Path) -> set[str]:
+    """The files of the report, by its `run.json`."""
+    if not run.exists():
+        return set()
+    return set(json.loads(run.read_bytes()).get("files", []))
 
 
 def _read_table(path: Path, columns: list[tuple[str, str]]) -> pa.Table:

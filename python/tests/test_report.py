@@ -57,3 +57,13 @@ def test_what_is_not_a_report_is_refused(tmp_path: Path) -> None:
     (tmp_path / "daily.csv").write_text('"day","x"\n2026-01-01,2\n')
     with pytest.raises(ValueError, match=r"daily.csv has columns of another version"):
         botaudit.read_report(tmp_path)
+
+
+def test_a_missing_table_is_an_error(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    arguments = ["-q", "--robots", "sample-data/robots", "-o", report, "sample-data/logs"]
+    command("audit", *arguments, cwd=REPOSITORY)
+    assert "comparison" not in botaudit.read_report(report)
+    (report / "violations.csv").unlink()
+    with pytest.raises(FileNotFoundError, match=r"violations\.csv is missing.*botaudit report"):
+        botaudit.read_report(report)

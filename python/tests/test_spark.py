@@ -39,6 +39,7 @@ from test_robots import response
 pytest.importorskip("pyspark")
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
+from botaudit import _tasks
 from botaudit import spark as bs
 from pyspark.sql import DataFrame, SparkSession
 
@@ -437,6 +438,27 @@ def test_a_log_with_several_names_counts_once(spark: SparkSession, workplace: Pa
     assert run["inputs"] == named["inputs"]
 
 
+def test_what_cannot_be_merged_is_said(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Spark: a step of the tree of merges hands on why it failed."""
+    names = write_logs(workplace, random.Random(1), 2)
+    flags = ["--min-parse-rate", "0", "--robots", "data/robots", "--name", "the same"]
+    rows = []
+    for number, name in enumerate(names):
+        command("audit", "-q", *flags, "--partial", "part.tally", name)
+        rows.append(_tasks._part_row(number, (workplace / "part.tally").read_bytes()))
+    (row,) = _tasks.merge(pa.Table.from_batches(rows)).to_pylist()
+    assert row["tally"] is None and row["path"] is None
+    assert "both contain the input 'the same'" in row["error"]
+    # It stays what it is in further steps.
+    other = _tasks._part_row(0, path="a.log", said=_tasks.Said(["watch out"], True))
+    both = pa.Table.from_batches([other, _tasks._part_row(0, error=row["error"])])
+    found = _tasks.merge(both).to_pylist()
+    assert [(row["path"], row["error"], row["warnings"], row["incomplete"]) for row in found] == [
+        ("a.log", None, ["watch out"], True),
+        (None, row["error"], [], False),
+    ]
+
+
 def test_uris_are_read_by_pyarrow(spark: SparkSession, workplace: Path) -> None:
     names = write_logs(workplace, random.Random(1), 2)
     uris = [(workplace / name).as_uri() for name in names]
@@ -630,6 +652,7 @@ def test_a_worker_without_the_wheel_says_what_to_do(tmp_path: Path) -> None:
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
     script = """
 from pyspark.sql import SparkSession
+from botaudit import _tasks
 from botaudit import spark as bs
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
 urls = spark.createDataFrame([("https://a.example/",)], "url string")

@@ -11,12 +11,17 @@
 //!      Disallow: /private/\n\
 //!      Allow: /private/*.css$\n",
 //! );
-//! assert!(!robots.is_allowed("Googlebot", "/private/diary"));
+//! assert!(!robots.is_allowed("Googlebot", "/private/diary")?);
 //!
 //! // For many URLs: the rules of one crawler, compiled once and shared by threads.
-//! let matcher = robots.matcher(["Googlebot-Image", "Googlebot"]);
+//! let matcher = robots.matcher(["Googlebot-Image", "Googlebot"])?;
 //! let Decision { allowed, line } = matcher.decide("https://example.com/private/site.css");
 //! assert_eq!((allowed, line), (true, Some(3)));
+//!
+//! // For a whole User-Agent header.
+//! let matcher = robots.matcher_for_user_agent("Googlebot/2.1 (+http://www.google.com/bot.html)");
+//! assert!(!matcher.is_allowed("/private/diary"));
+//! # Ok::<(), botaudit::Error>(())
 //! ```
 //!
 //! [`Registry`] knows crawlers by their User-Agent headers.

@@ -120,7 +120,7 @@ fn a_matcher_allocates_nothing_for_a_decision() {
     for rules in [0, 1, 6, 7, 60, 700] {
         for dialect in DIALECTS {
             let robots = RobotsTxt::parse(text(rules)).with_dialect(dialect);
-            let matcher = robots.matcher(tokens);
+            let matcher = robots.matcher(tokens).unwrap();
             let decide = |target: &[u8], _: &mut Vec<u8>| matcher.decide(target);
             check(dialect, &format!("matcher of {rules} rules"), decide);
             matcher.compile();

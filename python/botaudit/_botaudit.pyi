@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import NoReturn, final
+from typing import NoReturn, final, overload
 
 import pyarrow as pa
 
@@ -22,10 +22,26 @@ class RobotsTxt:
     @staticmethod
     def parse(body: str | bytes, dialect: str = "google") -> RobotsTxt:
         """As the constructor."""
+    @overload
     def is_allowed(self, product_token: str, target: str | bytes) -> bool:
-        """Whether the crawler with this product token may request the target: a path or a URL."""
+        """Whether the crawler with this product token may request the target: a path or a URL.
+
+        Raises:
+            ValueError: It is not a product token. A version after it is ignored: `GPTBot/1.2`.
+        """
+    @overload
+    def is_allowed(self, *, target: str | bytes, user_agent: str | bytes) -> bool:
+        """Whether the sender of this whole User-Agent header may request the target.
+
+        A header that the registry does not know counts by its first product: `FooBot` of
+        `FooBot/1.0` and of `Mozilla/5.0 (compatible; FooBot/1.0)`.
+        """
+    @overload
     def matcher(self, product_tokens: Sequence[str]) -> Matcher:
         """The rules for a crawler with these product tokens, the most specific first."""
+    @overload
+    def matcher(self, *, user_agent: str | bytes) -> Matcher:
+        """The rules for the sender of this whole User-Agent header."""
     @property
     def sitemaps(self) -> list[bytes]:
         """The values of all Sitemap lines."""
@@ -48,7 +64,12 @@ class AnswerTexts:
 @final
 class Classifier:
     def __new__(
-        cls, crawlers: list[str], tokens: list[str], dialect: str, memory_bytes: int
+        cls,
+        crawlers: list[str],
+        tokens: list[str],
+        user_agents: list[bytes],
+        dialect: str,
+        memory_bytes: int,
     ) -> Classifier: ...
     @property
     def per_row(self) -> int: ...

@@ -42,8 +42,11 @@ class Classifier:
 
     Args:
         crawlers: Names of known crawlers, such as `["GPTBot"]`.
-        tokens: Product tokens of any other crawlers.
-            Without `crawlers` and `tokens`, each row names its crawler.
+        tokens: Product tokens of any other crawlers. A version after one is ignored: `GPTBot/1.2`.
+        user_agent: A whole User-Agent header, or several. One that the registry does not know
+            counts by its first product: `FooBot` of `FooBot/1.0 (+http://foo.example)` and of
+            `Mozilla/5.0 (compatible; FooBot/1.0)`.
+            Without `crawlers`, `tokens` and `user_agent`, each row names its crawler.
         robots: A directory with a robots.txt for each host, an archive, one robots.txt for all
             origins, or a table with the columns `origin` (string), `fetched_at` (timestamp),
             `outcome` (string: a status such as "200", or a failure such as "timeout"), `body`
@@ -57,7 +60,8 @@ class Classifier:
     meanwhile.
 
     Raises:
-        ValueError: An unknown crawler, or a row of `robots` that is not valid.
+        ValueError: An unknown crawler, a token that is not a product token, or a row of `robots`
+            that is not valid.
         TypeError: `robots` is neither a path nor a table, or a column has another type.
         OSError: `robots` cannot be read.
     """
@@ -67,6 +71,7 @@ class Classifier:
         crawlers: Sequence[str] = (),
         tokens: Sequence[str] = (),
         *,
+        user_agent: str | bytes | Sequence[str | bytes] = (),
         robots: str | os.PathLike[str] | Any = None,
         dialect: str = "google",
         memory: int = 256 << 20,
@@ -75,7 +80,9 @@ class Classifier:
         for name, value in (("crawlers", crawlers), ("tokens", tokens)):
             if isinstance(value, (str, bytes)):
                 raise TypeError(f"{name} is one text; write {name}=[{value!r}]")
-        self._native = _botaudit.Classifier(list(crawlers), list(tokens), dialect, memory)
+        headers = [user_agent] if isinstance(user_agent, (str, bytes)) else user_agent
+        sent = [header.encode() if isinstance(header, str) else header for header in headers]
+        self._native = _botaudit.Classifier(list(crawlers), list(tokens), sent, dialect, memory)
         if robots is not None:
             self.set_robots(robots)
 
@@ -204,13 +211,13 @@ class Classifier:
         is_named = crawler_column is not None or user_agent_column is not None
         if self._native.is_per_row and not is_named:
             raise ValueError(
-                "no crawler is given; name crawlers or tokens in the constructor, or set "
-                "crawler_column= or user_agent_column="
+                "no crawler is given; set crawlers=, tokens= or user_agent= in the constructor, or "
+                "crawler_column= or user_agent_column= here"
             )
         if is_named and not self._native.is_per_row:
             raise ValueError(
-                "this classifier has crawlers of its own; make one without crawlers and tokens for "
-                "crawler_column= and user_agent_column="
+                "this classifier has crawlers of its own; make one without crawlers, tokens and "
+                "user_agent for crawler_column= and user_agent_column="
             )
 
     def _plan(

@@ -56,6 +56,7 @@ def classify(
     url: str = "url",
     crawlers: Sequence[str] = (),
     tokens: Sequence[str] = (),
+    user_agent: str | bytes | Sequence[str | bytes] = (),
     crawler_column: str | None = None,
     user_agent_column: str | None = None,
     time_column: str | None = None,
@@ -79,6 +80,7 @@ def classify(
         url: The column of URLs.
         crawlers: Names of known crawlers.
         tokens: Product tokens of other crawlers.
+        user_agent: A whole User-Agent header, or several, as in `botaudit.Classifier`.
         crawler_column: The column with the name of each row's crawler.
         user_agent_column: The column with the User-Agent header of each row.
         time_column: The column with the time to judge each row at.
@@ -106,7 +108,7 @@ def classify(
     """
     _check_on_error(on_error)
     options = _options(df, url, crawler_column, user_agent_column, time_column)
-    classifier = _classifier_options(options, crawlers, tokens, dialect, memory)
+    classifier = _classifier_options(options, (crawlers, tokens, user_agent), dialect, memory)
     schema = _answer_schema(df, columns)
     partitions = partitions or int(df.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
     row_type = T.StructType(df.schema.fields)
@@ -245,6 +247,7 @@ def classify_archive(
     url: str = "url",
     crawlers: Sequence[str] = (),
     tokens: Sequence[str] = (),
+    user_agent: str | bytes | Sequence[str | bytes] = (),
     crawler_column: str | None = None,
     user_agent_column: str | None = None,
     time_column: str | None = None,
@@ -259,7 +262,7 @@ def classify_archive(
     warning of Python on the driver when the result is computed.
     """
     options = _options(df, url, crawler_column, user_agent_column, time_column)
-    classifier = _classifier_options(options, crawlers, tokens, dialect, memory)
+    classifier = _classifier_options(options, (crawlers, tokens, user_agent), dialect, memory)
     schema = _answer_schema(df, columns)
     file = _distribute(df.sparkSession, path)
     judge = _task(
@@ -561,14 +564,17 @@ def _options(
 
 def _classifier_options(
     options: dict[str, Any],
-    crawlers: Sequence[str],
-    tokens: Sequence[str],
+    crawlers: tuple[Sequence[str], Sequence[str], str | bytes | Sequence[str | bytes]],
     dialect: str,
     memory: int,
 ) -> dict[str, Any]:
-    """The arguments of the classifier of each task, after a check of them here."""
-    found = {"crawlers": crawlers, "tokens": tokens, "dialect": dialect, "memory": memory}
-    classifier = botaudit.Classifier(crawlers, tokens, dialect=dialect, memory=memory)
+    """The arguments of the classifier of each task, after a check of them here.
+
+    `crawlers` has the names of known crawlers, product tokens, and User-Agent headers.
+    """
+    found: dict[str, Any] = dict(zip(("crawlers", "tokens", "user_agent"), crawlers, strict=True))
+    found |= {"dialect": dialect, "memory": memory}
+    classifier = botaudit.Classifier(**found)
     classifier.check_crawlers(options["crawler_column"], options["user_agent_column"])
     return found
 

@@ -59,6 +59,7 @@ impl Classifier {
     fn new(
         crawlers: Vec<String>,
         tokens: Vec<String>,
+        user_agents: Vec<Vec<u8>>,
         dialect: &str,
         memory_bytes: usize,
     ) -> PyResult<Classifier> {
@@ -66,10 +67,11 @@ impl Classifier {
             .parse()
             .map_err(|why| PyValueError::new_err(format!("dialect '{dialect}': {why}")))?;
         let registry = Registry::builtin();
-        let (names, profiles) = if crawlers.is_empty() && tokens.is_empty() {
+        let is_per_row = crawlers.is_empty() && tokens.is_empty() && user_agents.is_empty();
+        let (names, profiles) = if is_per_row {
             (None, registry.iter().map(|(_, crawler)| CrawlerProfile::new(crawler)).collect())
         } else {
-            let (names, profiles) = named(&registry, crawlers, tokens)?;
+            let (names, profiles) = named(&registry, crawlers, tokens, &user_agents)?;
             (Some(names), profiles)
         };
         let nothing = Store::Memory(MemoryArchive::default());
@@ -243,19 +245,23 @@ impl Columns {
     }
 }
 
-/// The names of `crawlers` and `tokens` in answers, and their profiles.
+/// The names of `crawlers`, of `tokens` and of the senders of `user_agents` in answers, and their
+/// profiles.
 fn named(
     registry: &Registry,
     crawlers: Vec<String>,
     tokens: Vec<String>,
+    user_agents: &[Vec<u8>],
 ) -> PyResult<(Vec<String>, Vec<CrawlerProfile>)> {
     let mut named = Vec::new();
     for name in crawlers {
         let crawler = registry.by_name(&name).ok_or_else(|| {
             let unknown = unknown_crawler_name(&name, registry);
-            PyValueError::new_err(format!(
-                "{unknown}; for any product token, use tokens=['{name}']"
-            ))
+            let next = match registry.product_token(&name) {
+                Some(token) => format!("for any product token, use tokens=['{token}']"),
+                None => "for a whole User-Agent header, use user_agent=".to_owned(),
+            };
+            PyValueError::new_err(format!("{unknown}; {next}"))
         })?;
         named.push((crawler.name.clone(), CrawlerProfile::new(crawler)));
     }
@@ -263,8 +269,11 @@ fn named(
         if token.is_empty() {
             return Err(PyValueError::new_err("tokens has an empty text; write tokens=['mybot']"));
         }
+        let token = registry.checked_token(&token, "user_agent=").map_err(exception)?.to_owned();
         named.push((token.clone(), CrawlerProfile::of_token(token)));
     }
+    let senders = user_agents.iter().map(|header| CrawlerProfile::of_sender(registry, header));
+    named.extend(senders);
     let mut known = BTreeSet::new();
     if let Some((name, _)) = named.iter().find(|(name, _)| !known.insert(name.clone())) {
         return Err(PyValueError::new_err(format!("the crawler '{name}' is given twice")));

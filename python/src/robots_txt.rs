@@ -1,6 +1,6 @@
 //! One robots.txt, its rules for one crawler, and its mistakes.
 
-use botaudit::crawlers::registry::Registry;
+use botaudit::crawlers::{product_token::checked_token, registry::Registry};
 use botaudit::lint::catalogue::LINTS;
 use botaudit::lint::known_tokens::KnownTokens;
 use botaudit::report::escape::visible;
@@ -8,6 +8,8 @@ use botaudit::{Decision, Dialect};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+
+use crate::failure::exception;
 
 /// Bytes, or a text that stands for its UTF-8 bytes.
 fn bytes_of<'py>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<u8>> {
@@ -43,14 +45,31 @@ impl RobotsTxt {
         RobotsTxt::new(body, dialect)
     }
 
-    /// Whether the crawler with this product token may request the target: a path or a URL.
-    fn is_allowed(&self, product_token: &str, target: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.0.is_allowed(product_token, bytes_of(target, "target")?))
+    /// Whether the crawler with this product token, or the sender of this User-Agent header, may
+    /// request the target: a path or a URL.
+    #[pyo3(signature = (product_token=None, target=None, *, user_agent=None))]
+    fn is_allowed(
+        &self,
+        product_token: Option<String>,
+        target: Option<&Bound<'_, PyAny>>,
+        user_agent: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let missing = || PyTypeError::new_err("target is missing; give a path or a URL");
+        let target = bytes_of(target.ok_or_else(missing)?, "target")?;
+        let matcher =
+            self.of(product_token.map(|token| vec![token]), "product_token", user_agent)?;
+        Ok(matcher.is_allowed(target))
     }
 
-    /// The rules for a crawler with these product tokens, the most specific first.
-    fn matcher(&self, product_tokens: Vec<String>) -> Matcher {
-        Matcher(self.0.matcher(product_tokens))
+    /// The rules for a crawler with these product tokens, the most specific first, or for the sender
+    /// of this User-Agent header.
+    #[pyo3(signature = (product_tokens=None, *, user_agent=None))]
+    fn matcher(
+        &self,
+        product_tokens: Option<Vec<String>>,
+        user_agent: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Matcher> {
+        self.of(product_tokens, "product_tokens", user_agent).map(Matcher)
     }
 
     /// The values of all Sitemap lines.
@@ -61,6 +80,33 @@ impl RobotsTxt {
 
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
+    }
+}
+
+impl RobotsTxt {
+    /// The rules for the crawler with `tokens`, the argument `name`, or for the sender of `user_agent`.
+    fn of(
+        &self,
+        tokens: Option<Vec<String>>,
+        name: &str,
+        user_agent: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<botaudit::Matcher> {
+        match (tokens, user_agent) {
+            (Some(tokens), None) => {
+                let is_known = |token: &str| Registry::kept().has_token(token);
+                let checked = |token| checked_token(token, is_known, "user_agent=");
+                let tokens = tokens.iter().map(|token| checked(token));
+                let tokens: botaudit::Result<Vec<_>> = tokens.collect();
+                tokens.and_then(|tokens| self.0.matcher(tokens)).map_err(exception)
+            }
+            (None, Some(header)) => {
+                Ok(self.0.matcher_for_user_agent(bytes_of(header, "user_agent")?))
+            }
+            (Some(_), Some(_)) => Err(PyTypeError::new_err(format!(
+                "{name} and user_agent exclude each other; give one, and the target as target="
+            ))),
+            (None, None) => Err(PyTypeError::new_err(format!("give {name} or user_agent="))),
+        }
     }
 }
 

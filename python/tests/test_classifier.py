@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import botaudit
 import pyarrow as pa
@@ -322,6 +323,29 @@ def test_bad_columns_are_refused(classifier: botaudit.Classifier) -> None:
         botaudit.Classifier().classify(table, "link", crawler_column="n", user_agent_column="n")
     with refused(ValueError, "2 columns 'url'"):
         classifier.classify(pa.table([["a"], ["b"]], names=["url", "url"]))
+
+
+def test_a_crawler_is_given_by_token_or_header(tmp_path: Path) -> None:
+    groups = "User-agent: FooBot\nUser-agent: GPTBot\nUser-agent: Y!J\nDisallow: /\n"
+    (tmp_path / "a.example").write_text(groups)
+    urls = pa.table({"url": ["https://a.example/x"]})
+
+    def answers(**crawlers: Any) -> list[tuple[str, int | None]]:
+        table = botaudit.Classifier(**crawlers, robots=tmp_path).classify(urls)
+        names = (table[name].to_pylist() for name in ("crawler", "rule_line"))
+        return list(zip(*names, strict=True))
+
+    header = "Mozilla/5.0 (compatible; FooBot/1.0; +http://foo.example)"
+    gptbot = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+    assert answers(tokens=["GPTBot/1.2", "Y!J"]) == [("GPTBot", 4), ("Y!J", 4)]
+    assert answers(user_agent=header) == [("FooBot", 4)]
+    assert answers(user_agent=[gptbot, b"foobot/2"]) == [("GPTBot", 4), ("foobot", 4)]
+    assert answers(tokens=["b"], user_agent="+") == [("b", None), ("*", None)]
+    for token in [header, "a b", "a/", "*"]:
+        with refused(ValueError, f"'{token}' is not a product token"):
+            botaudit.Classifier(tokens=["a", token])
+    with refused(ValueError, "unknown crawler", "use user_agent="):
+        botaudit.Classifier([header])
 
 
 def test_bad_arguments_are_refused(tmp_path: Path) -> None:

@@ -34,6 +34,22 @@ def test_rules_of_one_file() -> None:
     assert "groups: 1" in repr(robots) and "rules: 2" in repr(matcher)
     by_rfc = botaudit.RobotsTxt.parse(b"User-agent: *\nDisallow: /%7Ea", dialect="rfc9309")
     assert not by_rfc.is_allowed("a", "/~a")
+    assert not robots.is_allowed("a/1.2", "/x")
+    header = "Mozilla/5.0 (compatible; A/1.2; +http://a.example)"
+    assert not robots.is_allowed(target="/x", user_agent=header)
+    assert robots.is_allowed(target=b"/x", user_agent=b"b/1")
+    assert robots.matcher(user_agent="a").decide("/x/z") == (False, 2)
+    for token in [header, "", "a b", "a/", "https://h.example/x"]:
+        with pytest.raises(ValueError, match=r"is not a product token.*use user_agent="):
+            robots.is_allowed(token, "/x")
+        with pytest.raises(ValueError, match="is not a product token"):
+            robots.matcher(["a", token])
+    with pytest.raises(TypeError, match="product_token and user_agent exclude each other"):
+        robots.is_allowed("a", "/x", user_agent="a")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="give product_tokens or user_agent="):
+        robots.matcher()  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="target is missing"):
+        robots.is_allowed("a")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="body must be str or bytes"):
         botaudit.RobotsTxt(5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="write google or rfc9309"):

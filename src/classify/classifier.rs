@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::judge::{Judge, profile::CrawlerProfile, verdict::JudgedAt};
 use crate::url::{dialect::Dialect, path::prepare};
@@ -58,15 +59,39 @@ impl Classifier {
     /// counts, or one robots.txt for all origins.
     ///
     /// # Errors
-    /// If `robots` cannot be read or names a host twice.
-    pub fn open<T: Into<String>>(
+    /// If `robots` cannot be read or names a host twice, or a token is not one, as in
+    /// [`RobotsTxt::is_allowed`](crate::RobotsTxt::is_allowed).
+    pub fn open<T: AsRef<str>>(
         robots: impl AsRef<Path>,
         product_tokens: impl IntoIterator<Item = T>,
         dialect: Dialect,
     ) -> Result<Classifier> {
-        let product_tokens = product_tokens.into_iter().map(Into::into).collect();
-        let profiles = vec![CrawlerProfile::of_tokens(product_tokens)];
-        let judge = Judge::open_many(robots.as_ref(), profiles, dialect, RULES_BYTES_MAX)?;
+        let registry = Registry::kept();
+        let tokens = product_tokens.into_iter().map(|token| {
+            let token = registry.checked_token(token.as_ref(), "Classifier::open_for_user_agent");
+            token.map(str::to_owned)
+        });
+        let profile = CrawlerProfile::of_tokens(tokens.collect::<Result<_>>()?);
+        Classifier::of(robots.as_ref(), profile, dialect)
+    }
+
+    /// As [`Classifier::open`], for the sender of `user_agent`, a whole User-Agent header: a crawler
+    /// of the built-in registry, or the first product token, as in
+    /// [`RobotsTxt::matcher_for_user_agent`](crate::RobotsTxt::matcher_for_user_agent).
+    ///
+    /// # Errors
+    /// If `robots` cannot be read or names a host twice.
+    pub fn open_for_user_agent(
+        robots: impl AsRef<Path>,
+        user_agent: impl AsRef<[u8]>,
+        dialect: Dialect,
+    ) -> Result<Classifier> {
+        let (_, profile) = CrawlerProfile::of_sender(Registry::kept(), user_agent.as_ref());
+        Classifier::of(robots.as_ref(), profile, dialect)
+    }
+
+    fn of(robots: &Path, profile: CrawlerProfile, dialect: Dialect) -> Result<Classifier> {
+        let judge = Judge::open_many(robots, vec![profile], dialect, RULES_BYTES_MAX)?;
         Ok(Classifier { judge, origins: Mutex::new(OriginCache::new(ORIGINS_BYTES_MAX)) })
     }
 
@@ -125,5 +150,14 @@ mod tests {
         check("https://a b/", VerdictWord::InvalidUrl, None);
         let named = Classifier::open(&path, ["a-image", "a"], Dialect::Google).unwrap();
         assert_eq!(named.classify("https://a.example/x").line, Some(2));
+        let line = |classifier: Result<Classifier>| {
+            classifier.unwrap().classify("https://a.example/x").line
+        };
+        assert_eq!(line(Classifier::open(&path, ["a/1.0"], Dialect::Google)), Some(2));
+        let header = "Mozilla/5.0 (compatible; A/1.0; +http://a.example)";
+        assert_eq!(line(Classifier::open_for_user_agent(&path, header, Dialect::Google)), Some(2));
+        assert_eq!(line(Classifier::open_for_user_agent(&path, "b", Dialect::Google)), Some(4));
+        let refused = Classifier::open(&path, [header], Dialect::Google).unwrap_err().to_string();
+        assert!(refused.ends_with("use Classifier::open_for_user_agent"), "{refused}");
     }
 }

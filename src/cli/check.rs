@@ -95,12 +95,15 @@ struct CheckedCrawlerArgs {
     crawler: Option<String>,
 
     /// Crawler that sends this whole User-Agent header.
+    ///
+    /// If the registry does not know it, the first product counts: FooBot in `FooBot/1.0 (+http://foo.example)` and in
+    /// `Mozilla/5.0 (compatible; FooBot/1.0)`.
     #[arg(long, value_name = "HEADER")]
     user_agent: Option<OsString>,
 
     /// Any crawler with this product token.
     ///
-    /// The product token is the name in User-agent lines of robots.txt.
+    /// The product token is the name in User-agent lines of robots.txt. A version after it is ignored: GPTBot/1.2.
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
 }
@@ -134,7 +137,7 @@ impl CheckArgs {
         let mut inputs = Outputs::new(Overwrite::Own);
         inputs.reads_robots("--robots", &self.robots);
         confine(&inputs, TcpUse::None);
-        let judge = self.judge(&registry)?;
+        let judge = self.judge(&registry, crawler.kind.ad_hoc_tokens())?;
         let at = self.at(&judge)?;
         let mut answers = Answers {
             judge: &judge,
@@ -176,12 +179,10 @@ impl CheckArgs {
         })
     }
 
-    fn judge(&self, registry: &Registry) -> Result<Judge> {
+    fn judge(&self, registry: &Registry, ad_hoc_tokens: Option<Vec<String>>) -> Result<Judge> {
         let store = Store::open(&self.robots)?;
-        match self.crawler.token.as_deref() {
-            // No particular crawler.
-            Some("*") => Judge::ad_hoc(store, Vec::new(), self.dialect),
-            Some(token) => Judge::ad_hoc(store, vec![token.to_owned()], self.dialect),
+        match ad_hoc_tokens {
+            Some(product_tokens) => Judge::ad_hoc(store, product_tokens, self.dialect),
             None => Judge::of_rules_alone(store, registry, self.dialect),
         }
     }
@@ -191,14 +192,16 @@ impl CheckedCrawlerArgs {
     fn checked_crawler<'a>(&'a self, registry: &'a Registry) -> Result<CheckedCrawler<'a>> {
         match (&self.crawler, &self.user_agent, &self.token) {
             (Some(name), _, _) => CheckedCrawler::named(registry, name)
-                .ok_or_else(|| unknown_crawler(name, registry, &or_token(name))),
+                .ok_or_else(|| unknown_crawler(name, registry, &or_token(name, registry))),
             (_, Some(user_agent), _) => {
                 Ok(CheckedCrawler::by_user_agent(registry, user_agent.as_encoded_bytes()))
             }
             (_, _, Some(token)) if token.is_empty() => {
                 Err(Error::usage("--token is empty; write --token mybot"))
             }
-            (_, _, Some(token)) => Ok(CheckedCrawler::ad_hoc(token)),
+            (_, _, Some(token)) => {
+                Ok(CheckedCrawler::ad_hoc(registry.checked_token(token, "--user-agent")?))
+            }
             (None, None, None) => {
                 Err(Error::usage("no crawler given; use --crawler, --user-agent or --token"))
             }

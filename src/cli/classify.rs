@@ -59,17 +59,28 @@ pub struct ClassifyArgs {
     crawler: Vec<String>,
 
     /// Any crawler with this product token; repeatable.
+    ///
+    /// A version after it is ignored: GPTBot/1.2.
     #[arg(long, value_name = "TOKEN", help_heading = "Crawler")]
     token: Vec<String>,
 
+    /// Crawler that sends this whole User-Agent header; repeatable.
+    ///
+    /// If the registry does not know it, the first product counts: FooBot in `FooBot/1.0 (+http://foo.example)` and in
+    /// `Mozilla/5.0 (compatible; FooBot/1.0)`.
+    #[arg(long, value_name = "HEADER", help_heading = "Crawler", hide_short_help = true)]
+    user_agent: Vec<OsString>,
+
     /// Column with the name of the crawler of each row.
     #[arg(long, value_name = "COLUMN", help_heading = "Crawler", hide_short_help = true,
-        conflicts_with_all = ["crawler", "token", "user_agent_column"])]
+        conflicts_with_all = ["crawler", "token", "user_agent", "user_agent_column"])]
     crawler_column: Option<String>,
 
     /// Column with the User-Agent header of each row.
+    ///
+    /// A header that the registry does not know is judged by the groups for *.
     #[arg(long, value_name = "COLUMN", help_heading = "Crawler", hide_short_help = true,
-        conflicts_with_all = ["crawler", "token"])]
+        conflicts_with_all = ["crawler", "token", "user_agent"])]
     user_agent_column: Option<String>,
 
     /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
@@ -289,7 +300,7 @@ impl ClassifyArgs {
         let mut names = Vec::new();
         let mut crawlers = Vec::new();
         for name in &self.crawler {
-            let unknown = || unknown_crawler(name, registry, &or_token(name));
+            let unknown = || unknown_crawler(name, registry, &or_token(name, registry));
             let crawler = registry.find(name).ok_or_else(unknown)?;
             names.push(registry.crawler(crawler).name.clone());
             crawlers.push(CrawlerProfile::new(registry.crawler(crawler)));
@@ -298,13 +309,19 @@ impl ClassifyArgs {
             if token.is_empty() {
                 return Err(Error::usage("--token is empty; write --token mybot"));
             }
-            names.push(token.clone());
-            crawlers.push(CrawlerProfile::of_token(token.clone()));
+            let token = registry.checked_token(token, "--user-agent")?;
+            names.push(token.to_owned());
+            crawlers.push(CrawlerProfile::of_token(token.to_owned()));
+        }
+        for header in &self.user_agent {
+            let (name, crawler) = CrawlerProfile::of_sender(registry, header.as_encoded_bytes());
+            names.push(name);
+            crawlers.push(crawler);
         }
         if names.is_empty() {
             return Err(Error::usage(
-                "no crawler given; use --crawler or --token, or a column with --crawler-column \
-                 or --user-agent-column",
+                "no crawler given; use --crawler, --token or --user-agent, or a column with \
+                 --crawler-column or --user-agent-column",
             ));
         }
         Ok((CrawlerSource::Fixed(names), crawlers))

@@ -60,9 +60,13 @@ pub fn unknown_crawler_name(name: &str, registry: &Registry) -> String {
     format!("unknown crawler '{name}'{near}")
 }
 
-/// The proposal for commands that accept any product token.
-pub fn or_token(name: &str) -> String {
-    format!("for any product token, use --token '{name}'")
+/// The proposal for commands that accept any product token and any header, in place of the unknown
+/// crawler `name`.
+pub fn or_token(name: &str, registry: &Registry) -> String {
+    match registry.product_token(name) {
+        Some(token) => format!("for any product token, use --token '{token}'"),
+        None => "for a whole User-Agent header, use --user-agent".to_owned(),
+    }
 }
 
 /// At most five names that contain `name`, are contained in it, have it as a token, or are spelled

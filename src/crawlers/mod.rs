@@ -10,6 +10,7 @@ pub mod pattern;
 mod table;
 
 pub mod identify;
+pub mod product_token;
 
 #[cfg(feature = "cli")]
 pub mod cache;

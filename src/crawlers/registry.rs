@@ -7,7 +7,8 @@ use crate::crawlers::lazy::{LazyCrawler, LazyRow};
 use crate::crawlers::table::{self, RegistryRow};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::sync::{Arc, OnceLock};
+use std::{collections::HashMap, path::Path};
 
 /// The largest list that is read: 50 times the size of the built-in one. A larger file is probably
 /// a log.
@@ -47,6 +48,13 @@ impl Registry {
     /// The registry that comes with the program.
     pub fn builtin() -> Registry {
         Registry::new(builtin::rows())
+    }
+
+    /// The registry that comes with the program, made once and kept.
+    #[doc(hidden)]
+    pub fn kept() -> &'static Registry {
+        static KEPT: OnceLock<Registry> = OnceLock::new();
+        KEPT.get_or_init(Registry::builtin)
     }
 
     /// The built-in registry with the rows of the CSV file at `path`.

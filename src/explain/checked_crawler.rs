@@ -1,6 +1,7 @@
 //! The crawler of a check: from the registry, by user agent, or by product token.
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
+use crate::crawlers::product_token::first_product_token;
 use crate::crawlers::{identify::Identified, registry::Registry};
 use crate::judge::AD_HOC;
 
@@ -20,10 +21,11 @@ pub enum CrawlerKind<'a> {
     Crawler(&'a Crawler),
     /// A crawler of the registry, found by this user agent.
     FoundCrawler(&'a Crawler, &'a [u8]),
-    /// Not in the registry, but this user agent looks automated: bound by `*`.
-    Automated(&'a [u8]),
-    /// The user agent does not look automated. If it were a crawler, `*` would bind it.
-    Unknown(&'a [u8]),
+    /// Not in the registry, but this user agent looks automated: bound by the groups for its first
+    /// product token, if it has one, and else by `*`.
+    Automated(&'a [u8], Option<&'a str>),
+    /// The user agent does not look automated. If it were a crawler, the same would bind it.
+    Unknown(&'a [u8], Option<&'a str>),
     /// A product token, which need not be in the registry: bound, and obeys `*`.
     Token(&'a str),
 }
@@ -35,7 +37,8 @@ impl<'a> CheckedCrawler<'a> {
         Some(CheckedCrawler { id, kind: CrawlerKind::Crawler(registry.crawler(id)) })
     }
 
-    /// The sender of `user_agent`, the whole header; identified as in an audit.
+    /// The sender of `user_agent`, the whole header; identified as in an audit. One that is not in
+    /// the registry is known by its first product token.
     pub fn by_user_agent(registry: &'a Registry, user_agent: &'a [u8]) -> CheckedCrawler<'a> {
         match registry.identify(user_agent) {
             Identified::Crawler(id) => CheckedCrawler {
@@ -43,10 +46,12 @@ impl<'a> CheckedCrawler<'a> {
                 kind: CrawlerKind::FoundCrawler(registry.crawler(id), user_agent),
             },
             Identified::Generic => {
-                CheckedCrawler { id: registry.generic(), kind: CrawlerKind::Automated(user_agent) }
+                let token = first_product_token(user_agent);
+                CheckedCrawler { id: AD_HOC, kind: CrawlerKind::Automated(user_agent, token) }
             }
             Identified::Other => {
-                CheckedCrawler { id: registry.generic(), kind: CrawlerKind::Unknown(user_agent) }
+                let token = first_product_token(user_agent);
+                CheckedCrawler { id: AD_HOC, kind: CrawlerKind::Unknown(user_agent, token) }
             }
         }
     }
@@ -62,7 +67,21 @@ impl<'a> CrawlerKind<'a> {
     pub fn crawler(self) -> Option<&'a Crawler> {
         match self {
             CrawlerKind::Crawler(crawler) | CrawlerKind::FoundCrawler(crawler, _) => Some(crawler),
-            CrawlerKind::Automated(_) | CrawlerKind::Unknown(_) | CrawlerKind::Token(_) => None,
+            CrawlerKind::Automated(..) | CrawlerKind::Unknown(..) | CrawlerKind::Token(_) => None,
+        }
+    }
+
+    /// The product tokens of a crawler outside of the registry, for [`Judge::ad_hoc`]; `None` for
+    /// one of the registry.
+    ///
+    /// [`Judge::ad_hoc`]: crate::judge::Judge::ad_hoc
+    pub fn ad_hoc_tokens(self) -> Option<Vec<String>> {
+        match self {
+            CrawlerKind::Crawler(_) | CrawlerKind::FoundCrawler(..) => None,
+            CrawlerKind::Token(token) => Some(vec![token.to_owned()]),
+            CrawlerKind::Automated(_, token) | CrawlerKind::Unknown(_, token) => {
+                Some(token.into_iter().map(str::to_owned).collect())
+            }
         }
     }
 

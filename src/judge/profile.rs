@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
-use crate::crawlers::{lazy::LazyCrawler, registry::Registry};
+use crate::crawlers::{lazy::LazyCrawler, product_token::Sender, registry::Registry};
 use crate::matcher::select::{GroupChoice, Selection, Star, select};
 use crate::robots::model::ParsedRobotsTxt;
 
@@ -62,6 +62,18 @@ impl CrawlerProfile {
     pub fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
         let (star, obligation) = (Star::Honoured, Obligation::Bound);
         CrawlerProfile { product_tokens, star, obligation }
+    }
+
+    /// The sender of `user_agent`, a whole User-Agent header, and its name: that of `registry`, else
+    /// its first product token, else `*`.
+    pub fn of_sender(registry: &Registry, user_agent: &[u8]) -> (String, CrawlerProfile) {
+        match registry.sender(user_agent) {
+            Sender::Known(crawler) => (crawler.name.clone(), CrawlerProfile::new(crawler)),
+            Sender::Unknown(Some(token)) => {
+                (token.to_owned(), CrawlerProfile::of_token(token.to_owned()))
+            }
+            Sender::Unknown(None) => ("*".to_owned(), CrawlerProfile::of_tokens(Vec::new())),
+        }
     }
 
     /// The same crawler, bound by the rules whatever is documented about it.

@@ -5,6 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::crawlers::crawler::Crawler;
+use crate::crawlers::product_token::{Sender, checked_token};
+use crate::crawlers::registry::Registry;
+use crate::error::Result;
 use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::decision::Decision;
 use crate::matcher::limits::Limits;
@@ -28,9 +31,10 @@ thread_local! {
 /// use botaudit::RobotsTxt;
 ///
 /// let robots = RobotsTxt::parse("User-agent: Googlebot\nDisallow: /private/\n");
-/// assert!(!robots.is_allowed("Googlebot", "/private/diary"));
-/// assert!(robots.is_allowed("Googlebot", "https://example.com/public"));
-/// assert!(robots.is_allowed("Bingbot", "/private/diary"));
+/// assert!(!robots.is_allowed("Googlebot", "/private/diary")?);
+/// assert!(robots.is_allowed("Googlebot", "https://example.com/public")?);
+/// assert!(robots.is_allowed("Bingbot", "/private/diary")?);
+/// # Ok::<(), botaudit::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct RobotsTxt {
@@ -55,9 +59,10 @@ impl RobotsTxt {
     /// use botaudit::{Dialect, RobotsTxt};
     ///
     /// let google = RobotsTxt::parse("User-agent: *\nDisallow: /%62%61r");
-    /// assert!(google.is_allowed("examplebot", "/bar"));
+    /// assert!(google.is_allowed("examplebot", "/bar")?);
     /// let rfc9309 = google.with_dialect(Dialect::Rfc9309);
-    /// assert!(!rfc9309.is_allowed("examplebot", "/bar"));
+    /// assert!(!rfc9309.is_allowed("examplebot", "/bar")?);
+    /// # Ok::<(), botaudit::Error>(())
     /// ```
     #[must_use]
     pub fn with_dialect(self, dialect: Dialect) -> RobotsTxt {
@@ -66,11 +71,20 @@ impl RobotsTxt {
 
     /// Whether the crawler named `product_token` may request `target`, a path or a URL.
     ///
-    /// A product token is the crawler's name in User-agent lines, such as `Googlebot`; to find it
-    /// for a User-Agent header, see [`Registry`](crate::Registry). For more than a few paths,
-    /// [`RobotsTxt::matcher`] is much faster.
-    pub fn is_allowed(&self, product_token: impl AsRef<[u8]>, target: impl AsRef<[u8]>) -> bool {
-        self.matcher([product_token]).is_allowed(target)
+    /// A product token is the crawler's name in User-agent lines, such as `Googlebot`. A version
+    /// after it is ignored: `Googlebot/2.1`. For a whole User-Agent header, there is
+    /// [`RobotsTxt::matcher_for_user_agent`]. For more than a few paths, [`RobotsTxt::matcher`] is
+    /// much faster.
+    ///
+    /// # Errors
+    /// If `product_token` is not one, because no group could name it. It has letters, digits, `-`
+    /// and `_`, unless it is a token of the [`Registry`], such as `archive.org_bot`.
+    pub fn is_allowed(
+        &self,
+        product_token: impl AsRef<str>,
+        target: impl AsRef<[u8]>,
+    ) -> Result<bool> {
+        Ok(self.matcher([product_token])?.is_allowed(target))
     }
 
     /// The rules for a crawler that answers to `product_tokens`, the most specific first.
@@ -82,13 +96,46 @@ impl RobotsTxt {
     /// use botaudit::{Decision, RobotsTxt};
     ///
     /// let robots = RobotsTxt::parse("User-agent: Googlebot\nDisallow: /private/\n");
-    /// let matcher = robots.matcher(["Googlebot-Image", "Googlebot"]);
+    /// let matcher = robots.matcher(["Googlebot-Image", "Googlebot"])?;
     /// let Decision { allowed, line } = matcher.decide("/private/photo.jpg");
     /// assert_eq!((allowed, line), (false, Some(2)));
+    /// # Ok::<(), botaudit::Error>(())
     /// ```
-    pub fn matcher<T: AsRef<[u8]>>(&self, product_tokens: impl IntoIterator<Item = T>) -> Matcher {
-        let product_tokens: Vec<T> = product_tokens.into_iter().collect();
-        self.matcher_of(&product_tokens, Star::Honoured)
+    ///
+    /// # Errors
+    /// As [`RobotsTxt::is_allowed`].
+    pub fn matcher<T: AsRef<str>>(
+        &self,
+        product_tokens: impl IntoIterator<Item = T>,
+    ) -> Result<Matcher> {
+        let given: Vec<T> = product_tokens.into_iter().collect();
+        let tokens = given.iter().map(|token| {
+            let is_known = |token: &str| Registry::kept().has_token(token);
+            checked_token(token.as_ref(), is_known, "matcher_for_user_agent")
+        });
+        Ok(self.matcher_of(&tokens.collect::<Result<Vec<_>>>()?, Star::Honoured))
+    }
+
+    /// The rules for the sender of `user_agent`, the whole value of a User-Agent header.
+    ///
+    /// A crawler of the built-in [`Registry`] gets the rules of
+    /// [`RobotsTxt::matcher_for`]. Any other sender is known by its first product: `FooBot` in
+    /// `FooBot/1.0 (+http://foo.example)`. After `Mozilla` it is the product after `compatible;`:
+    /// `FooBot` in `Mozilla/5.0 (compatible; FooBot/1.0)`. If the header begins with neither, only
+    /// the groups for `*` apply.
+    ///
+    /// ```
+    /// use botaudit::RobotsTxt;
+    ///
+    /// let robots = RobotsTxt::parse("User-agent: FooBot\nDisallow: /\n");
+    /// let header = "Mozilla/5.0 (compatible; FooBot/1.0; +http://foo.example)";
+    /// assert!(!robots.matcher_for_user_agent(header).is_allowed("/x"));
+    /// ```
+    pub fn matcher_for_user_agent(&self, user_agent: impl AsRef<[u8]>) -> Matcher {
+        match Registry::kept().sender(user_agent.as_ref()) {
+            Sender::Known(crawler) => self.matcher_for(crawler),
+            Sender::Unknown(token) => self.matcher_of(token.as_slice(), Star::Honoured),
+        }
     }
 
     /// The rules for `crawler`, by its product tokens; without those for `*` if the crawler is
@@ -186,9 +233,9 @@ mod tests {
 
     #[track_caller]
     fn check(robots: &RobotsTxt, product_token: &str, target: &str, expected: (bool, Option<u32>)) {
-        let Decision { allowed, line } = robots.matcher([product_token]).decide(target);
+        let Decision { allowed, line } = robots.matcher([product_token]).unwrap().decide(target);
         assert_eq!((allowed, line), expected, "{product_token} {target}");
-        assert_eq!(robots.is_allowed(product_token, target), allowed);
+        assert_eq!(robots.is_allowed(product_token, target).unwrap(), allowed);
     }
 
     #[test]
@@ -208,7 +255,8 @@ mod tests {
 
     #[test]
     fn a_long_path_leaves_no_room_behind() {
-        let matcher = RobotsTxt::parse("User-agent: *\nDisallow: /*x$").matcher(["examplebot"]);
+        let robots = RobotsTxt::parse("User-agent: *\nDisallow: /*x$");
+        let matcher = robots.matcher(["examplebot"]).unwrap();
         let path = format!("/{}x", "é".repeat(1 << 20));
         assert!(!matcher.is_allowed(&path) && matcher.is_allowed(path + "y"));
         assert!(SCRATCH.with_borrow(Vec::capacity) <= SCRATCH_BYTES_MAX);
@@ -225,6 +273,50 @@ mod tests {
         assert!(registry.by_user_agent("Mozilla/5.0 (X11) Firefox/140.0").is_none());
         let generic = registry.by_user_agent("Unheard-of-crawler/1.0").unwrap();
         assert!(!robots.matcher_for(generic).is_allowed("/x"));
+    }
+
+    /// Such names match no group, so "allowed" would be wrong.
+    #[test]
+    fn a_version_is_cut_and_a_header_is_refused() {
+        let robots = RobotsTxt::parse(
+            "User-agent: GPTBot\nUser-agent: archive.org_bot\nDisallow: /\nUser-agent: *\nAllow: /",
+        );
+        for token in ["GPTBot", "gptbot/1.2", "archive.org_bot", "Archive.org_bot/1.0"] {
+            check(&robots, token, "/x", (false, Some(3)));
+        }
+        let header = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+        for text in [header, "", "*", "my bot", "GPTBot/"] {
+            let error = robots.is_allowed(text, "/x").unwrap_err().to_string();
+            assert!(error.starts_with(&format!("'{text}' is not a product token")), "{error}");
+            assert!(robots.matcher(["mybot", text]).is_err(), "{text}");
+        }
+        let nobody: [&str; 0] = [];
+        assert_eq!(robots.matcher(nobody).unwrap().decide("/x").line, Some(5));
+    }
+
+    #[test]
+    fn a_header_is_resolved_by_the_registry_and_else_by_its_first_product() {
+        let robots = RobotsTxt::parse(
+            "User-agent: GPTBot\nDisallow: /1\nUser-agent: FooBot\nDisallow: /2\n\
+             User-agent: AdsBot-Google-Mobile\nDisallow: /3\nUser-agent: *\nDisallow: /",
+        );
+        for (header, line) in [
+            (
+                "Mozilla/5.0 AppleWebKit/537.36 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+                Some(2),
+            ),
+            ("FooBot/1.0 (+http://foo.example)", Some(4)),
+            ("Mozilla/5.0 (compatible; foobot/1.0; +http://foo.example)", Some(4)),
+            // It ignores groups for all crawlers.
+            ("AdsBot-Google (+http://www.google.com/adsbot.html)", None),
+            ("Mozilla/5.0 (Windows NT 10.0) Firefox/1.0", Some(8)),
+            ("", Some(8)),
+        ] {
+            let matcher = robots.matcher_for_user_agent(header);
+            let decided = [1, 2, 4].map(|path| matcher.decide(format!("/{path}")).line);
+            let found = decided.into_iter().flatten().max();
+            assert_eq!(found, line, "{header}");
+        }
     }
 
     #[test]

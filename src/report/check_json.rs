@@ -125,8 +125,8 @@ fn crawler(kind: CrawlerKind<'_>) -> Value {
     let (asked_by, asked, known) = match kind {
         CrawlerKind::Crawler(crawler) => ("name", crawler.name.as_bytes(), "yes"),
         CrawlerKind::FoundCrawler(_, user_agent) => ("user-agent", user_agent, "yes"),
-        CrawlerKind::Automated(user_agent) => ("user-agent", user_agent, "looks-automated"),
-        CrawlerKind::Unknown(user_agent) => ("user-agent", user_agent, "no"),
+        CrawlerKind::Automated(user_agent, _) => ("user-agent", user_agent, "looks-automated"),
+        CrawlerKind::Unknown(user_agent, _) => ("user-agent", user_agent, "no"),
         CrawlerKind::Token(token) => ("token", token.as_bytes(), "no"),
     };
     let row = kind.crawler();

@@ -18,8 +18,8 @@ use super::{age::age_text, escape::visible, robots_rules::field_name};
 /// The most rules and User-agent lines that are shown; the others are counted.
 const SHOWN_MAX: usize = 20;
 
-const AUTOMATED: &str = "unknown, but it looks automated: bound by *";
-const UNKNOWN: &str = "unknown, and it does not look automated: * would bind it";
+const AUTOMATED: &str = "unknown, but it looks automated";
+const UNKNOWN: &str = "unknown, and it does not look automated";
 
 /// The verdict on one line, with the URL.
 pub fn verdict_line(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
@@ -147,17 +147,28 @@ fn crawler(kind: CrawlerKind<'_>, rows: &mut Rows) {
         CrawlerKind::FoundCrawler(crawler, found_by) => {
             (description(crawler), user_agent(found_by))
         }
-        CrawlerKind::Automated(header) => (AUTOMATED.to_owned(), user_agent(header)),
-        CrawlerKind::Unknown(header) => (UNKNOWN.to_owned(), user_agent(header)),
+        CrawlerKind::Automated(header, token) => {
+            let words = match token {
+                Some(token) => format!("{AUTOMATED}: bound by the groups for {token}, else by *"),
+                None => format!("{AUTOMATED}: bound by *"),
+            };
+            (words, user_agent(header))
+        }
+        CrawlerKind::Unknown(header, token) => {
+            let words = match token {
+                Some(token) => {
+                    format!("{UNKNOWN}: the groups for {token} would bind it, else *")
+                }
+                None => format!("{UNKNOWN}: * would bind it"),
+            };
+            (words, user_agent(header))
+        }
         CrawlerKind::Token(token) => {
             let name = shown(token.as_bytes());
             let words = format!(
                 "any crawler with the product token '{name}', assumed to be bound and to follow *"
             );
-            let note = |cut| {
-                format!("product tokens have letters, digits, _ and -; did you mean --token {cut}?")
-            };
-            (words, cut_token(token).map(note))
+            (words, None)
         }
     };
     rows.add("crawler", &words);
@@ -170,13 +181,6 @@ fn crawler(kind: CrawlerKind<'_>, rows: &mut Rows) {
             rows.add("", "sends no user agent of its own, so logs cannot show it");
         }
     }
-}
-
-/// A proposal for a token that was given with a version or other additions.
-fn cut_token(token: &str) -> Option<&str> {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-    let (cut, _) = token.split_once(['/', ' ', ';', ',', '('])?;
-    (!cut.is_empty() && cut.bytes().all(is_part)).then_some(cut)
 }
 
 fn description(crawler: &Crawler) -> String {

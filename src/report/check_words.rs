@@ -30,8 +30,8 @@ pub fn name(kind: CrawlerKind<'_>) -> String {
         CrawlerKind::Crawler(crawler) | CrawlerKind::FoundCrawler(crawler, _) => {
             visible(crawler.name.as_bytes())
         }
-        CrawlerKind::Automated(_) => "an unknown crawler".to_owned(),
-        CrawlerKind::Unknown(_) => "the user agent of no known crawler".to_owned(),
+        CrawlerKind::Automated(..) => "an unknown crawler".to_owned(),
+        CrawlerKind::Unknown(..) => "the user agent of no known crawler".to_owned(),
         CrawlerKind::Token(token) => shown(token.as_bytes()),
     }
 }

@@ -77,15 +77,61 @@ fn the_crawler_can_be_given_in_three_ways() {
         |crawler: &[&str]| check(&[&["/private/", "--robots", WWW], crawler].concat(), "").stdout;
     let user_agent = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
     assert!(said(&["--user-agent", user_agent]).contains("crawler     GPTBot, of OpenAI"));
-    assert!(said(&["--user-agent", "my-crawler/1"]).contains("bound by *"));
+    let unknown = said(&["--user-agent", "my-crawler/1"]);
+    assert!(unknown.contains("bound by the groups for my-crawler, else by *"), "{unknown}");
+    assert!(said(&["--user-agent", "+bot"]).contains("looks automated: bound by *"));
     assert!(
         said(&["--user-agent", "Firefox"]).contains("the user agent of no known crawler by line 4")
     );
     assert!(said(&["--token", "ccbot"]).contains("ccbot: named on line 19"));
-    assert!(said(&["--token", "GPTBot/1.2"]).contains("did you mean --token GPTBot?"));
+    let version = said(&["--token", "GPTBot/1.2"]);
+    assert!(version.contains("the product token 'GPTBot'"), "{version}");
+    assert!(version.contains("GPTBot: named on lines"), "{version}");
     let not_bound = said(&["--crawler", "ChatGPT-User"]);
     assert!(not_bound.contains("would be DISALLOWED for ChatGPT-User by line 4"), "{not_bound}");
     assert!(not_bound.contains("NOT BOUND: a person triggers"), "{not_bound}");
+}
+
+/// A name that no group can have would be allowed everything.
+#[test]
+fn a_name_that_is_not_a_token_is_refused_and_a_header_has_its_own_flag() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("robots.txt");
+    let groups = "User-agent: FooBot\nUser-agent: GPTBot\nUser-agent: archive.org_bot\nUser-agent: MJ12bot\nDisallow: /\n";
+    std::fs::write(&path, groups).unwrap();
+    let path = path.to_str().unwrap();
+    let check = |crawler: &[&str]| check(&[&["/x", "--robots", path, "-q"], crawler].concat(), "");
+    let header = "Mozilla/5.0 (compatible; FooBot/1.0; +http://foo.example)";
+    for crawler in [
+        ["--token", "GPTBot"],
+        ["--token", "GPTBot/1.2"],
+        ["--token", "MJ12bot/v1.4"],
+        ["--token", "archive.org_bot"],
+        ["--user-agent", header],
+        ["--user-agent", "FooBot"],
+        ["--user-agent", "foobot/1.0 (+http://foo.example)"],
+        ["--user-agent", "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"],
+    ] {
+        let ran = check(&crawler);
+        assert_eq!(
+            (ran.stdout.as_str(), ran.code),
+            ("disallowed  line 5      /x\n", 1),
+            "{crawler:?}"
+        );
+    }
+    for token in [header, "Foo Bot", "FooBot/", "FooBot/x", "FooBot;", "*", "Foo.Bot", "(FooBot)"] {
+        let ran = check(&["--token", token]);
+        assert_eq!((ran.stdout.as_str(), ran.code), ("", 2), "{token}");
+        let sentence = format!("'{token}' is not a product token");
+        assert!(ran.stderr.contains(&sentence), "{}", ran.stderr);
+        assert!(token == "*" || ran.stderr.contains("use --user-agent"), "{}", ran.stderr);
+    }
+    let ran = check(&["--crawler", header]);
+    assert!(
+        ran.stderr.contains("for a whole User-Agent header, use --user-agent"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

@@ -138,6 +138,33 @@ fn columns_do_not_depend_on_each_other() {
     assert!(wide("").cells("GPTBot bot") == expected);
 }
 
+/// A name that no group can have would be allowed everything.
+#[test]
+fn a_name_that_is_not_a_token_is_refused_and_a_header_has_its_own_flag() {
+    let sandbox = Sandbox::new();
+    let groups = "User-agent: FooBot\nUser-agent: GPTBot\nUser-agent: Y!J\nDisallow: /\n";
+    sandbox.write("robots/a.example", groups);
+    sandbox.write("list", "https://a.example/x\n");
+    let run = |words: &[&str]| {
+        let words = [&["classify", "--robots", "robots", "list", "-q"], words].concat();
+        sandbox.run_words(&words, b"")
+    };
+    let header = "Mozilla/5.0 (compatible; FooBot/1.0; +http://foo.example)";
+    let gptbot = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+    let words = ["--token", "Y!J/1.0", "--token", "GPTBot/1.2", "--user-agent", header];
+    let ran = run(&[&words[..], &["--user-agent", gptbot, "--user-agent", "+x"]].concat()).exits(0);
+    let table = Table::parse(&ran.stdout);
+    assert_eq!(table.cells("crawler"), ["Y!J", "GPTBot", "FooBot", "GPTBot", "*"]);
+    assert_eq!(table.cells("rule_line"), ["4", "4", "4", "4", ""]);
+    for token in [header, "Foo Bot", "FooBot/", "FooBot/x", "*", "Foo.Bot"] {
+        let sentence = format!("'{token}' is not a product token");
+        let ran = run(&["--token", "a", "--token", token]).exits(2).complains(&sentence);
+        assert!(token == "*" || ran.stderr.contains("use --user-agent"), "{}", ran.stderr);
+        assert_eq!(ran.stdout, "");
+    }
+    run(&["--user-agent", "a", "--crawler-column", "b"]).exits(2).complains("cannot be used with");
+}
+
 #[test]
 fn each_of_many_rules_is_named() {
     let sandbox = Sandbox::new();

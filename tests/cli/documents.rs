@@ -222,6 +222,8 @@ fn library_example() -> String {
     let library = read("src/lib.rs");
     let lines = library.lines().skip_while(|line| *line != "//! ```").skip(1);
     let lines = lines.take_while(|line| *line != "//! ```");
+    // Lines that only the doc test needs.
+    let lines = lines.filter(|line| !line.starts_with("//! # "));
     lines.map(|line| format!("{}\n", line.strip_prefix("//! ").unwrap_or_default())).collect()
 }
 

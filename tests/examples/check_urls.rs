@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (path, token) = arguments.next().zip(arguments.next()).ok_or(usage)?;
 
     let robots = RobotsTxt::parse(std::fs::read(path)?);
-    let matcher = robots.matcher([token]);
+    let matcher = robots.matcher([token])?;
     for url in arguments {
         let Decision { allowed, line } = matcher.decide(&url);
         let word = if allowed { "allowed" } else { "disallowed" };

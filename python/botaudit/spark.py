@@ -39,6 +39,9 @@ _SAMPLED_ROWS = 1000
 _WARNINGS_MAX = 100
 """The most different warnings of the tasks of one call that are given."""
 
+_ROBOTS_ERRORS_MAX = 5
+"""The most errors in robots.txt files that an audit names, as the command does."""
+
 _FAN_IN = 32
 """How many tallies one task merges."""
 
@@ -446,12 +449,44 @@ def audit(
         if "--allow-unjudged" not in args:
             found.unjudged = run.get("nothing_judged") or run.get("too_little_judged")
         of_tasks = [warning for row in rows for warning in row["warnings"]]
-        found.warnings = tuple(dict.fromkeys([*repeated, *of_tasks, *said.warnings]))
+        of_robots = _robots_errors(run["robots"], name, robots)
+        found.warnings = tuple(dict.fromkeys([*repeated, *of_tasks, *said.warnings, *of_robots]))
         _warn(found.warnings)
         if on_error == "fail":
             _refuse_incomplete(found, len(logs))
             _tasks.run_command(["report", *names, "-o", report], directory)
     return found
+
+
+def _robots_errors(
+    used: Iterable[dict[str, Any]], name: str, robots: str | os.PathLike[str]
+) -> list[str]:
+    """What the command says about errors in the lines of the robots.txt files of an audit.
+
+    Reports know `robots` as `name`. The files of an archive were not written by the user.
+    """
+    errors: list[tuple[str, str]] = []
+    known = set()
+    for robots_txt in used:
+        source, digest = robots_txt["source"], robots_txt["digest"]
+        path = Path(robots)
+        if source != name:
+            path /= os.path.relpath(source, name)
+        if digest in known or not path.is_file():
+            continue
+        known.add(digest)
+        with open(path, "rb") as file:
+            body = file.read(_botaudit.KEPT_BYTES_MAX)
+        errors += [
+            (source, f"{source}:{line}: {message} [{code}]")
+            for line, message, code in _botaudit.line_errors(body)
+        ]
+    said = [text for _, text in errors[:_ROBOTS_ERRORS_MAX]]
+    if len(errors) > len(said):
+        more = len(errors) - len(said)
+        first = errors[len(said)][0]
+        said.append(f"{more} more robots.txt errors; botaudit lint {first} shows all")
+    return said
 
 
 def _refuse_incomplete(found: AuditProblems, logs: int) -> None:

@@ -126,6 +126,7 @@ fn _botaudit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Classifier>()?;
     module.add_class::<Matcher>()?;
     module.add_class::<RobotsTxt>()?;
+    module.add_function(wrap_pyfunction!(robots_txt::line_errors, module)?)?;
     module.add_function(wrap_pyfunction!(robots_txt::lint, module)?)?;
     module.add_function(wrap_pyfunction!(origins, module)?)?;
     module.add_function(wrap_pyfunction!(repeated, module)?)?;

@@ -4,6 +4,8 @@ use botaudit::crawlers::{product_token::checked_token, registry::Registry};
 use botaudit::lint::catalogue::LINTS;
 use botaudit::lint::known_tokens::KnownTokens;
 use botaudit::report::escape::visible;
+use botaudit::robots::foreign::foreign;
+use botaudit::robots::parse::{cut, parse_body};
 use botaudit::{Decision, Dialect};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -150,4 +152,19 @@ pub fn lint(py: Python<'_>, body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<
         };
         found.kept().iter().map(finding).collect()
     }))
+}
+
+/// Line, message and code of each error in the lines of a robots.txt; empty for other files.
+#[pyfunction]
+pub fn line_errors(py: Python<'_>, body: &[u8]) -> Vec<(u32, String, &'static str)> {
+    py.detach(|| {
+        if foreign(&parse_body(body)).is_some() {
+            return Vec::new();
+        }
+        let found = botaudit::lint::line_errors(cut(body));
+        let error = |found: &botaudit::lint::diagnostic::Diagnostic| {
+            (found.line, visible(&found.message), found.code.lint().name)
+        };
+        found.kept().iter().map(error).collect()
+    })
 }

@@ -411,6 +411,23 @@ def test_an_audit_that_judges_nothing_fails(spark: SparkSession, workplace: Path
     assert found == {} and found.unjudged is None
 
 
+def test_errors_in_robots_txt_are_said(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 2)
+    (workplace / "rules").mkdir()
+    rules = b"User-agent: *\n" + b"".join(b"Disallow: x%d\n" % n for n in range(7))
+    (workplace / "rules/www.example.com.txt").write_bytes(rules)
+    (workplace / "rules/static.example.com.txt").write_bytes(b"<html><p>Not found</p></html>")
+    flags = ["--min-parse-rate", "0"]
+    run = command("audit", "-q", *flags, "--robots", "rules", "-o", "whole", "logs")
+    expected = said_by(run)
+    assert any("rules/www.example.com.txt:2: 'x0' does not start with" in text for text in expected)
+    assert any("2 more robots.txt errors" in text for text in expected)
+    for robots in ("rules", workplace / "rules"):
+        with pytest.warns(UserWarning):
+            found = bs.audit(spark, names, robots=robots, output="report", args=flags)
+        assert set(found.warnings) == expected and len(found.warnings) == len(expected)
+
+
 def test_a_log_with_several_names_counts_once(spark: SparkSession, workplace: Path) -> None:
     names = write_logs(workplace, random.Random(1), 2)
     (workplace / "again").mkdir()

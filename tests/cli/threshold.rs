@@ -30,6 +30,20 @@ fn a_row_that_meets_a_condition_fails_the_run_and_is_named() {
     audited(&["--fail-on", "requests > 0"]).exits(1).complains("2 rows meet");
 }
 
+/// All requests are of 2026-03-01.
+#[test]
+fn the_beginning_of_a_time_is_enough() {
+    for condition in ["first_seen_utc >= '2026-03'", "first_seen_utc = '2026'"] {
+        audited(&["--fail-on", condition]).exits(1).complains("2 rows meet");
+    }
+    for condition in ["first_seen_utc > '2026-03'", "first_seen_utc < '2026'"] {
+        audited(&["--fail-on", condition]).exits(0);
+    }
+    let advice =
+        "'2026-3' is not a time; write a day such as '2026-01-31', a month such as '2026-01'";
+    audited(&["--fail-on", "first_seen_utc > '2026-3'"]).exits(2).complains(advice);
+}
+
 #[test]
 fn a_condition_that_no_row_meets_is_silent() {
     let ran = audited(&["--fail-on", "violations > 0 where identity = 'verified'"]).exits(0);

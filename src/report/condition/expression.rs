@@ -5,6 +5,9 @@ use std::{cmp::Ordering, ops::Range};
 use crate::report::columns::column::CsvColumn;
 use crate::time::{DAY_SECONDS, Day, Zone};
 
+/// The most days of a year.
+const YEAR_DAYS_MAX: i32 = 366;
+
 /// Why a condition could not be parsed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConditionError {
@@ -57,7 +60,7 @@ pub(super) enum Operator {
 pub(super) enum Operand {
     Number(f64),
     Text(String),
-    /// Seconds since 1970, from the first to before the last: a day, or one second.
+    /// Seconds since 1970, from the first to before the last: a year, a day, one second.
     Time(Range<i64>),
     Column(usize),
 }
@@ -66,7 +69,7 @@ pub(super) enum Operand {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
     Number,
-    /// A point in time. One that names a day only is all of that day.
+    /// A point in time. Text that is only its beginning, such as a day, is all of that day.
     Time,
     /// Only compared for equality.
     Text,
@@ -116,11 +119,30 @@ fn order_of_time(cell: &str, time: &Range<i64>) -> Option<Ordering> {
     })
 }
 
-/// The time that `text` names: a day, or a second, in UTC unless it has an offset.
+/// The time that `text` names, in UTC unless it has an offset: a second, or by its beginning a year,
+/// a month, a day, an hour or a minute.
 pub(super) fn time(text: &str) -> Option<Range<i64>> {
-    let start = Zone::UTC.parse(text)?.unix_seconds();
-    let seconds = if Day::parse(text).is_some() { DAY_SECONDS } else { 1 };
-    Some(start..start + seconds)
+    // The first day of the year or the month that the text may be.
+    let first_days = ["", "-01", "-01-01"].map(|rest| Day::parse(&format!("{text}{rest}")));
+    let Some(first) = first_days.into_iter().flatten().next() else {
+        let start = Zone::UTC.parse(text)?.unix_seconds();
+        return Some(start..start + clock_seconds(text));
+    };
+    let is_beyond = |days: &i32| !first.plus(*days).to_string().starts_with(text);
+    let days = (1..YEAR_DAYS_MAX).find(is_beyond).unwrap_or(YEAR_DAYS_MAX);
+    let start = Zone::UTC.parse(&first.to_string())?.unix_seconds();
+    Some(start..start + i64::from(days) * DAY_SECONDS)
+}
+
+/// How long the clock shows the time of day in `text`: an hour for `T12`, a minute for `T12:30`.
+fn clock_seconds(text: &str) -> i64 {
+    let clock = text.split(['T', 't', ' ']).nth(1).unwrap_or_default();
+    let is_of_clock = |c: &char| c.is_ascii_digit() || *c == ':';
+    match clock.chars().take_while(is_of_clock).filter(char::is_ascii_digit).count() {
+        2 => 3_600,
+        4 => 60,
+        _ => 1,
+    }
 }
 
 /// Columns of one kind: numbers, if both can be read as such.

@@ -83,6 +83,47 @@ mod tests {
         check("first_seen_utc < last_seen_utc", true);
     }
 
+    /// The first request is of 2026-03-01T00:00:10Z, the last of 2026-03-02T00:00:00Z.
+    #[test]
+    fn the_beginning_of_a_time_is_all_of_it() {
+        check("first_seen_utc = '2026'", true);
+        check("first_seen_utc >= '2026'", true);
+        check("first_seen_utc > '2026'", false);
+        check("first_seen_utc > '2025'", true);
+        check("first_seen_utc < '2027'", true);
+        check("first_seen_utc <= '2025'", false);
+        check("first_seen_utc = '2026-03'", true);
+        check("first_seen_utc != '2026-03'", false);
+        check("first_seen_utc > '2026-02'", true);
+        check("first_seen_utc <= '2026-02'", false);
+        check("first_seen_utc < '2026-04'", true);
+        check("first_seen_utc >= '2026-04'", false);
+        check("first_seen_utc = '2026-03-01T00'", true);
+        check("first_seen_utc = '2026-03-01T00:00'", true);
+        check("first_seen_utc = '2026-03-01T01:00+01:00'", true);
+        check("first_seen_utc > '2026-03-01T00:00'", false);
+        check("first_seen_utc = '2026-03-01T00:00:00'", false);
+        check("first_seen_utc > '2026-03-01T00:00:00Z'", true);
+        check("last_seen_utc = '2026-03-02T00:00:00Z'", true);
+        check("last_seen_utc > '2026-03-01T23'", true);
+        check("first_seen_utc < '9999'", true);
+        check("first_seen_utc > '0000'", true);
+    }
+
+    /// Months and years end where the calendar ends them.
+    #[test]
+    fn months_and_years_have_their_days() {
+        let days = |text: &str| {
+            let time = expression::time(text).unwrap();
+            (time.end - time.start) / crate::time::DAY_SECONDS
+        };
+        let found = ["2026-02", "2024-02", "2026-04", "2026-12", "2026", "2024", "2026-03-01"];
+        assert_eq!(found.map(days), [28, 29, 30, 31, 365, 366, 1]);
+        for text in ["", "20", "2026-", "2026-1", "2026-13", "202603", "2026-02-30", "-2026", "x"] {
+            assert_eq!(expression::time(text), None, "{text}");
+        }
+    }
+
     #[test]
     fn an_empty_cell_compares_with_nothing() {
         check("not_bound_reason = 'declined'", false);

@@ -115,8 +115,8 @@ impl Parser<'_> {
                     Some(time) => Operand::Time(time),
                     None => {
                         return Err(self.error(format!(
-                            "'{text}' is not a time; write a day such as '2026-01-31', or a time \
-                             such as '2026-01-31T12:00:00Z'"
+                            "'{text}' is not a time; write a day such as '2026-01-31', a month such \
+                             as '2026-01', or a time such as '2026-01-31T12:00:00Z'"
                         )));
                     }
                 }

@@ -68,8 +68,8 @@ pub struct RulingInForce {
     pub decided_by: usize,
     /// The first failure of the current run, also if an older snapshot decides after 30 days.
     pub unreachable_since: Option<UtcTime>,
-    /// Seconds since that snapshot was fetched; negative if it was fetched later and is the first;
-    /// `None` for a single file.
+    /// Seconds since that snapshot was fetched; negative if it was fetched later, before which no
+    /// ruling is known; `None` for a single file.
     pub age_seconds: Option<i64>,
     run: usize,
 }
@@ -90,10 +90,10 @@ impl RulingInForce {
     }
 }
 
-/// How times before the first ruling are judged.
+/// How times before the first snapshot are judged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BeforeFirst {
-    /// It counted already.
+    /// By the first ruling that is not a failure. A failed fetch says nothing about earlier times.
     AsFirst,
     /// Nothing is known.
     Unknown,
@@ -169,14 +169,21 @@ impl Timeline {
     /// The ruling in force at `time`; `None` if nothing is known.
     pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<RulingInForce> {
         let started = |stretch: &Stretch| stretch.from.is_none_or(|from| from <= time);
-        let (stretch, now) = match self.stretches.partition_point(started).checked_sub(1) {
-            Some(last) => (&self.stretches[last], time),
-            None => {
-                let first = self.stretches.first().filter(|_| before == BeforeFirst::AsFirst)?;
-                (first, first.from.unwrap_or(time))
+        match self.stretches.partition_point(started).checked_sub(1) {
+            Some(last) => Some(self.in_force(&self.stretches[last], time)),
+            None if before == BeforeFirst::AsFirst => {
+                Some(self.in_force(self.first_known()?, time))
             }
-        };
-        Some(self.in_force(stretch, now, time))
+            None => None,
+        }
+    }
+
+    /// The first stretch that is not a failure. Runs of one ruling do not follow each other, so it
+    /// begins the first run or the second.
+    fn first_known(&self) -> Option<&Stretch> {
+        let is_known = |run: &&Run| run.ruling != Ruling::Unreachable;
+        let run = self.runs.iter().take(2).find(is_known)?;
+        Some(&self.stretches[run.first_stretch])
     }
 
     /// The rulings that are not failures, the earliest first.
@@ -225,7 +232,9 @@ impl Timeline {
         time: UtcTime,
     ) -> impl Iterator<Item = Ruling> + '_ {
         let seconds = time.unix_seconds();
-        let current = in_force.run;
+        // Before the first snapshot, no earlier copy is known.
+        let is_before_first = in_force.age_seconds.is_some_and(|age| age < 0);
+        let current = if is_before_first { 0 } else { in_force.run };
         let earlier = self.runs[..current].iter().enumerate().rev();
         let recent = earlier.take_while(move |(index, _)| {
             self.end(*index).is_some_and(|end| seconds - end <= LIFETIME_SECONDS_MAX)
@@ -242,13 +251,13 @@ impl Timeline {
         held.filter(move |ruling| before.replace(*ruling) != Some(*ruling))
     }
 
-    fn in_force(&self, stretch: &Stretch, now: UtcTime, time: UtcTime) -> RulingInForce {
+    fn in_force(&self, stretch: &Stretch, time: UtcTime) -> RulingInForce {
         let run = &self.runs[stretch.run];
         let failing_since = match run.ruling {
             Ruling::Unreachable => self.stretches[run.first_stretch].from,
             _ => None,
         };
-        let is_over = failing_since.is_some_and(|since| is_past_the_limit(since, now));
+        let is_over = failing_since.is_some_and(|since| is_past_the_limit(since, time));
         let (ruling, decided_by) = match is_over {
             false => (run.ruling, stretch),
             true => {

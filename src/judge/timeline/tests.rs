@@ -215,6 +215,32 @@ fn the_first_ruling_may_count_before_it_was_seen() {
     assert_eq!(Timeline::new(&[]).at(time("0"), BeforeFirst::AsFirst), None);
 }
 
+/// A fetch that fails today says nothing about requests of yesterday.
+#[test]
+fn a_failure_does_not_count_before_it_was_seen() {
+    for failure in ["503", "429", "network", "dns", "timeout"] {
+        let check = |after: &str, expected: Option<(&str, usize)>| {
+            let timeline = Timeline::new(&sightings(&format!("10d {failure}{after}")));
+            let at = |at: &str| timeline.at(time(at), BeforeFirst::AsFirst);
+            let found = at("9d").map(|of| (word(of.ruling), of.decided_by));
+            let expected = expected.map(|(ruling, by)| (ruling.to_owned(), by));
+            assert_eq!(found, expected, "{failure}{after}");
+            assert_eq!(at("10d").unwrap().ruling, Ruling::Unreachable);
+            if let Some(in_force) = at("9d") {
+                assert!(in_force.age_seconds < Some(0) && in_force.unreachable_since.is_none());
+                assert_eq!(timeline.held(&in_force, time("9d")).count(), 0);
+            }
+        };
+        check("", None);
+        check("; 11d 503", None);
+        check("; 11d 200A", Some(("A", 1)));
+        check("; 11d 429; 12d 404; 13d 200A", Some(("no file", 2)));
+        // After more than 30 days of failures, everything is allowed, but not before the first one.
+        check("; 50d 503", None);
+        check("; 50d 200A", Some(("A", 1)));
+    }
+}
+
 #[test]
 fn a_single_file_counts_always_and_has_no_age() {
     let timeline = Timeline::always(Version(7));

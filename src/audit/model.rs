@@ -14,6 +14,7 @@ use crate::merge::{Merge, sum};
 use crate::time::Day;
 
 use super::answer_tally::AnswerTally;
+use super::coverage::Coverage;
 use super::crawler_row::{ActorRow, Broken, Delayed};
 use super::path_rows::PathRows;
 use super::reaction_rows::ReactionRow;
@@ -65,10 +66,8 @@ pub struct ReportModel {
     pub notes: Vec<String>,
     /// Sessions of clients by crawler and identity, if they are counted.
     pub sessions: Vec<(Actor, SessionTally)>,
-    /// Why nothing could be judged; also the last warning.
-    pub nothing_judged: Option<String>,
-    /// Why too little was judged; `None` if enough was, or nothing.
-    pub too_little_judged: Option<String>,
+    /// Whether requests were judged. If the audit failed to, why is also the last warning.
+    pub coverage: Coverage,
     /// The changes by a draft, if one is given.
     pub simulation: Option<WhatIf>,
     /// The options of the user.

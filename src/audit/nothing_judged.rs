@@ -1,47 +1,63 @@
-//! Why an audit judged nothing, and what to do next.
+//! Decides whether the requests of crawlers were judged; if not, why, and what to do next.
 //!
-//! "0 violations" is a statement about judged requests. A log without requests of known crawlers is
-//! not a failure; the other cases here are.
+//! A log without requests that robots.txt can bind is not a failure; the other cases here are.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use crate::judge::snapshot_history::SnapshotHistory;
+use crate::judge::timeline::BeforeFirst;
 use crate::logs::{limitation::Limitation, reject::Skip};
 use crate::numbers::{counted, grouped};
 use crate::robots::foreign::Foreign;
 use crate::url::origin::Origin;
 
 use super::tally::{header::Header, rulings::Rulings};
-use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
+use super::{coverage::Coverage, input_tally::Input, model::ReportModel, origin_key::OriginKey};
 
 /// Hosts and files that are named.
 const NAMED_MAX: usize = 3;
 
-/// Why nothing of `audit` could be judged; `None` if something was, or there was nothing to judge.
-/// A day of a nightly job may have no lines.
-pub fn nothing_judged(audit: &ReportModel, header: &Header) -> Option<String> {
-    let (rulings, is_of_day) = (&header.rulings, !header.days.is_empty());
-    let why = no_robots_txt(audit, rulings)
-        .or_else(|| no_lines(audit).filter(|_| !is_of_day))
-        .or_else(|| no_user_agents(audit))
-        .or_else(|| nothing_known(audit, rulings))?;
-    Some(format!("no request could be judged: {why}"))
+/// The coverage of `audit`.
+pub fn coverage(audit: &ReportModel, header: &Header) -> Coverage {
+    let own = audit.total_of_crawlers();
+    let nothing = |why| Coverage::Nothing(format!("no request could be judged: {why}"));
+    if let Some(why) = unusable_inputs(audit, header) {
+        return nothing(why);
+    }
+    match (own.requests, own.bindable(), own.judged()) {
+        (0, _, _) => Coverage::NoRequest,
+        (_, 0, _) => Coverage::NoneBound,
+        (_, _, 0) => nothing(why_unjudged(audit, header)),
+        (_, bindable, judged) => too_little(audit, header, judged, bindable)
+            .map_or(Coverage::Enough { judged }, |why| Coverage::TooLittle { judged, why }),
+    }
 }
 
-/// Why too little of `audit` was judged, though something was.
-pub fn too_little_judged(audit: &ReportModel, header: &Header) -> Option<String> {
+/// Why no request can be judged whatever the logs contain. A day of a nightly job may have no lines.
+fn unusable_inputs(audit: &ReportModel, header: &Header) -> Option<String> {
+    no_robots_txt(audit, &header.rulings)
+        .or_else(|| no_lines(audit).filter(|_| !is_of_day(header)))
+        .or_else(|| no_user_agents(audit))
+}
+
+/// Why the `judged` requests of `bindable` are too few.
+fn too_little(audit: &ReportModel, header: &Header, judged: u64, bindable: u64) -> Option<String> {
     let min_percent = header.options.get("min_judged_rate").as_f64()?;
-    let total = audit.total();
-    let to_judge = total.requests - total.robots_txt_requests - total.no_path;
-    let judged = to_judge - total.unknown;
-    if judged == 0 || judged as f64 >= to_judge as f64 * min_percent / 100.0 {
+    if judged as f64 >= bindable as f64 * min_percent / 100.0 {
         return None;
     }
     Some(format!(
         "only {} of {} could be judged (less than --min-judged-rate {min_percent}): {}",
         grouped(judged),
-        counted(to_judge, "request"),
-        without_robots_txt(unknown_origins(audit), &header.rulings)
+        counted(bindable, "request"),
+        why_unjudged(audit, header)
     ))
+}
+
+/// Whether the tally is of a nightly job.
+fn is_of_day(header: &Header) -> bool {
+    !header.days.is_empty()
 }
 
 /// All robots.txt files are something else. This is not checked for an archive: a page that a
@@ -107,25 +123,92 @@ pub(super) fn no_user_agents(audit: &ReportModel) -> Option<String> {
     })
 }
 
-/// There are crawlers, but no robots.txt of their origins.
-fn nothing_known(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
-    let total = audit.total();
-    let not_ruled = total.robots_txt_requests + total.unknown + total.no_path;
-    if total.requests > not_ruled || total.unknown == 0 {
-        return None;
+/// Why a request was not judged.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Cause {
+    /// The log names no host.
+    NoHost,
+    /// Nothing is known about its origin.
+    NoRobotsTxt,
+    /// It is older than the first snapshot, and the user wants such requests to be unknown.
+    BeforeFirst,
+    /// Only failed fetches are known, and they were later.
+    NotFetched,
+    /// The crawler could not fetch robots.txt, either.
+    Unreachable,
+}
+
+impl Cause {
+    /// The cause for `unknown` requests to `origin`.
+    fn of_unknown(origin: &str, rulings: &Rulings) -> Cause {
+        if origin == OriginKey::Unnamed.as_str() {
+            return Cause::NoHost;
+        }
+        match rulings.histories.get(origin) {
+            None => Cause::NoRobotsTxt,
+            Some(history) => match rulings.before_first() {
+                BeforeFirst::Unknown if !history.periods().is_empty() => Cause::BeforeFirst,
+                BeforeFirst::Unknown | BeforeFirst::AsFirst => Cause::NotFetched,
+            },
+        }
     }
-    if total.unknown == audit.requests_before_first() {
-        return Some(
-            "all requests are older than the first snapshot of their robots.txt; import an older \
-             snapshot, or omit --unknown-before-first-snapshot"
-                .to_owned(),
-        );
+}
+
+/// The cause for most of the requests of crawlers that were not judged.
+fn why_unjudged(audit: &ReportModel, header: &Header) -> String {
+    let rulings = &header.rulings;
+    let mut causes: BTreeMap<Cause, BTreeMap<&str, u64>> = BTreeMap::new();
+    for (origin, actor, tally) in audit.actors() {
+        let sums = tally.total();
+        let mut add = |cause: &dyn Fn() -> Cause, requests: u64| {
+            if requests > 0 && audit.is_own_crawler(actor) {
+                *causes.entry(cause()).or_default().entry(origin).or_default() += requests;
+            }
+        };
+        add(&|| Cause::of_unknown(origin, rulings), sums.unknown);
+        add(&|| Cause::Unreachable, sums.unreachable);
     }
-    let origins = unknown_origins(audit);
-    if origins.keys().all(|origin| *origin == OriginKey::Unnamed.to_string()) {
-        return Some("the log names no host; add --origin https://example.com".to_owned());
+    let requests = |origins: &BTreeMap<&str, u64>| origins.values().sum::<u64>();
+    let most = causes.into_iter().max_by_key(|(cause, of)| (requests(of), Reverse(*cause)));
+    let (cause, origins) = most.expect("requests were not judged");
+    match cause {
+        Cause::NoHost if is_of_day(header) => {
+            "the log names no host; add origin = \"https://example.com\" to the site".to_owned()
+        }
+        Cause::NoHost => "the log names no host; add --origin https://example.com".to_owned(),
+        Cause::NoRobotsTxt => without_robots_txt(origins, rulings),
+        Cause::BeforeFirst => {
+            "all requests are older than the first snapshot of their robots.txt; \
+                               import an older snapshot, or omit --unknown-before-first-snapshot"
+                .to_owned()
+        }
+        Cause::NotFetched => format!(
+            "robots.txt could not be fetched: {}; a failed fetch says nothing about earlier \
+             requests; fetch it when the hosts answer, or import it with botaudit robots import",
+            most_of(origins, |origin, requests| not_fetched(origin, requests, rulings))
+        ),
+        Cause::Unreachable => format!(
+            "robots.txt was unreachable at the time of the requests: {}; if the host served it, \
+             import it with botaudit robots import{}",
+            most_of(origins, |origin, requests| {
+                format!("{origin} ({})", counted(requests, "request"))
+            }),
+            match audit.log_evidence {
+                Some(evidence) if evidence.requests > 0 => ", or omit --infer-outages",
+                _ => "",
+            }
+        ),
     }
-    Some(without_robots_txt(origins, rulings))
+}
+
+/// `https://example.com (12 requests; connect at 2026-03-01T00:00:00Z)`.
+fn not_fetched(origin: &str, requests: u64, rulings: &Rulings) -> String {
+    let first = |history: &SnapshotHistory| {
+        let (at, snapshot) = history.snapshots.first_key_value()?;
+        Some(format!("; {} at {at}", snapshot.outcome))
+    };
+    let first = rulings.histories.get(origin).and_then(first).unwrap_or_default();
+    format!("{origin} ({}{first})", counted(requests, "request"))
 }
 
 /// Requests to origins without a known robots.txt.
@@ -140,10 +223,7 @@ pub(super) fn unknown_origins(audit: &ReportModel) -> BTreeMap<&str, u64> {
 
 /// The `origins` by requests, and where to put their robots.txt.
 pub(super) fn without_robots_txt(origins: BTreeMap<&str, u64>, rulings: &Rulings) -> String {
-    let mut origins: Vec<(&str, u64)> = origins.into_iter().collect();
-    origins.sort_by_key(|&(origin, requests)| (std::cmp::Reverse(requests), origin));
-    let described: Vec<String> =
-        origins.iter().map(|&(origin, requests)| described(origin, requests, rulings)).collect();
+    let described = most_of(origins, |origin, requests| described(origin, requests, rulings));
     let next = if rulings.is_archive {
         "add them to the archive with botaudit robots fetch or import"
     } else if rulings.is_single_file {
@@ -151,8 +231,16 @@ pub(super) fn without_robots_txt(origins: BTreeMap<&str, u64>, rulings: &Rulings
     } else {
         "for your own hosts, add files with these names to the directory, or add --fetch"
     };
-    let described: Vec<&str> = described.iter().map(String::as_str).collect();
-    format!("no robots.txt of the hosts in the logs: {}; {next}", first_of(&described))
+    format!("no robots.txt of the hosts in the logs: {described}; {next}")
+}
+
+/// The origins with most requests, each described.
+fn most_of(origins: BTreeMap<&str, u64>, describe: impl Fn(&str, u64) -> String) -> String {
+    let mut origins: Vec<(&str, u64)> = origins.into_iter().collect();
+    origins.sort_by_key(|&(origin, requests)| (Reverse(requests), origin));
+    let described: Vec<String> =
+        origins.iter().map(|&(origin, requests)| describe(origin, requests)).collect();
+    first_of(&described.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// `https://example.com (12 requests, file example.com.txt)`.

@@ -92,6 +92,17 @@ impl Sums {
         }
     }
 
+    /// Requests that were judged; those in a grace period are.
+    pub fn judged(&self) -> u64 {
+        self.allowed.saturating_add(self.violations).saturating_add(self.grace)
+    }
+
+    /// Requests that robots.txt can bind: those that were judged, and those that were not for lack
+    /// of a robots.txt.
+    pub fn bindable(&self) -> u64 {
+        self.judged().saturating_add(self.unreachable).saturating_add(self.unknown)
+    }
+
     /// Whether each request has exactly one verdict.
     pub fn hold(&self) -> bool {
         let by_verdict = self.robots_txt_requests

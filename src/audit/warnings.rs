@@ -36,7 +36,7 @@ pub fn warnings(audit: &ReportModel, header: &Header, failures: Vec<String>) -> 
     warnings.extend(
         Limitation::ALL.into_iter().filter_map(|limitation| about_format(audit, limitation)),
     );
-    warnings.extend(before_first(audit));
+    warnings.extend(before_first(audit, rulings));
     if audit.actors().any(|(origin, _, _)| origin == OriginKey::Others.to_string()) {
         let why = format!(
             "these logs name more than {STRANGERS_MAX} hosts; most are counted together as {}; \
@@ -89,18 +89,37 @@ fn about_format(audit: &ReportModel, limitation: Limitation) -> Option<String> {
 }
 
 /// It is not known what was in force then.
-fn before_first(audit: &ReportModel) -> Option<String> {
-    let requests = audit.requests_before_first();
-    let why = match audit.before_first {
+fn before_first(audit: &ReportModel, rulings: &Rulings) -> Vec<String> {
+    let (mut judged, mut unknown) = (0, 0);
+    for (origin, _, tally) in audit.actors().filter(|(_, _, tally)| tally.before_first > 0) {
+        let is_only_failures =
+            || rulings.histories.get(origin).is_some_and(|history| history.periods().is_empty());
+        match audit.before_first {
+            BeforeFirst::Unknown => unknown += tally.before_first,
+            BeforeFirst::AsFirst => {
+                // Also what was read before the first fetch that did not fail.
+                let of_unknown = tally.total().unknown.min(tally.before_first);
+                unknown += of_unknown;
+                if !is_only_failures() {
+                    judged += tally.before_first - of_unknown;
+                }
+            }
+        }
+    }
+    let why_unknown = match audit.before_first {
         BeforeFirst::AsFirst => {
-            "they were judged by that snapshot; --unknown-before-first-snapshot counts them as \
-             unknown"
+            "they were counted as unknown, because only failed fetches of it were known"
         }
         BeforeFirst::Unknown => "they were counted as unknown",
     };
-    (requests > 0).then(|| {
+    let why_judged = "they were judged by that snapshot; --unknown-before-first-snapshot counts \
+                      them as unknown";
+    let all = [(judged, why_judged), (unknown, why_unknown)];
+    let some = all.into_iter().filter(|(requests, _)| *requests > 0);
+    let text = |(requests, why)| {
         format!("requests older than the first snapshot of their robots.txt: {requests}; {why}")
-    })
+    };
+    some.map(text).collect()
 }
 
 /// Without hosts, one robots.txt can be used, but reports name no origin; several cannot be used.

@@ -131,6 +131,12 @@ impl AuditReport {
         self.model.has_violations()
     }
 
+    /// Why no request of a crawler was judged, or too few were, and what to do next; `None` if
+    /// enough were judged, or there was nothing to judge.
+    pub fn unjudged(&self) -> Option<&str> {
+        self.model.coverage.failure()
+    }
+
     /// Whether all logs and robots.txt files could be read to their ends.
     pub fn is_complete(&self) -> bool {
         self.model.is_complete()

@@ -17,7 +17,7 @@ use super::line_totals::LineTotals;
 pub const METRICS_FILE: &str = "botaudit.prom";
 
 /// The metrics with their meanings, in the order of the file.
-pub const METRICS: [(&str, &str); 10] = [
+pub const METRICS: [(&str, &str); 11] = [
     ("botaudit_build_info", "Version of the program."),
     ("botaudit_last_run_timestamp_seconds", "When the last run began."),
     ("botaudit_last_run_duration_seconds", "How long the last run took."),
@@ -26,6 +26,7 @@ pub const METRICS: [(&str, &str); 10] = [
     ("botaudit_day_start_timestamp_seconds", "Start of the day of the other values."),
     ("botaudit_day_lines", "Lines of the day, by what they are."),
     ("botaudit_day_requests", "Requests of crawlers on the day, by verdict."),
+    ("botaudit_day_judged_requests", "Requests of crawlers on the day that were judged."),
     ("botaudit_day_response_bytes", "Bytes of the responses to crawlers on the day."),
     ("botaudit_day_events", "Events of the day, by kind."),
 ];
@@ -50,6 +51,7 @@ pub struct SiteMetrics {
 pub struct DayMetrics {
     start: Option<UtcTime>,
     lines: [(&'static str, u64); 4],
+    judged: u64,
     /// By crawler and identity, over all origins.
     crawlers: BTreeMap<(String, &'static str), Sums>,
 }
@@ -65,7 +67,7 @@ impl DayMetrics {
             let name = audit.registry.crawler(id).name.clone();
             crawlers.entry((name, identity.as_str())).or_default().absorb(tally.total());
         }
-        DayMetrics { start, lines, crawlers }
+        DayMetrics { start, lines, judged: audit.coverage.judged(), crawlers }
     }
 }
 
@@ -100,6 +102,7 @@ impl Samples {
         for (outcome, lines) in day.lines {
             self.add("botaudit_day_lines", &[site, ("outcome", outcome)], lines);
         }
+        self.add("botaudit_day_judged_requests", &[site], day.judged);
         for ((crawler, identity), sums) in &day.crawlers {
             let who = [site, ("crawler", crawler.as_str()), ("identity", identity)];
             self.add("botaudit_day_response_bytes", &who, sums.bytes);
@@ -156,6 +159,7 @@ mod tests {
         let day = DayMetrics {
             start: time,
             lines: [("crawler", 2), ("other", 0), ("rejected", 0), ("skipped", 0)],
+            judged: 2,
             crawlers: BTreeMap::from([(who, sums)]),
         };
         let site = SiteMetrics {

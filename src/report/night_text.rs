@@ -1,8 +1,9 @@
 //! The summary of a night as plain text for a mail.
 
-use crate::audit::sums::Sums;
+use crate::audit::{coverage::Coverage, sums::Sums};
 use crate::time::Day;
 
+use super::summary::violations_words;
 use super::{escape::visible, metrics::DayMetrics, nights::EventRow};
 use crate::numbers::{counted, grouped, percent};
 
@@ -29,8 +30,8 @@ pub struct SiteNight {
     pub report: String,
     /// The sums of all crawlers that are not spoofed; `None` if the site could not be audited.
     pub sums: Option<Sums>,
-    /// Whether nothing could be judged although there were requests.
-    pub nothing_judged: bool,
+    /// Whether requests were judged.
+    pub coverage: Coverage,
     /// Name, violations and judged requests of the crawlers with violations that are not spoofed.
     pub violators: Vec<(String, u64, u64)>,
     /// Exceeded thresholds, damage and mistakes, one line each.
@@ -59,10 +60,9 @@ pub fn night_text(sites: &[SiteNight], events: &[EventRow]) -> String {
 
 /// One line, usable as the subject of a mail.
 fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
-    let judged: Vec<Sums> =
-        sites.iter().filter(|night| !night.nothing_judged).filter_map(|night| night.sums).collect();
-    let violations: u64 = judged.iter().map(|sums| sums.violations).sum();
-    let is_any_judged = judged.iter().any(|sums| sums.allowed + sums.violations > 0);
+    let mut judged = sites.iter().filter(|night| night.coverage.judged() > 0).peekable();
+    let is_any_judged = judged.peek().is_some();
+    let violations: u64 = judged.filter_map(|night| night.sums).map(|sums| sums.violations).sum();
     let notices: usize = sites.iter().map(|night| night.notices.len()).sum();
     let mut headline = match is_any_judged {
         true => format!("{HEADLINE_START}{}", counted(violations, "violation")),
@@ -78,21 +78,17 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
 }
 
 fn site_text(night: &SiteNight) -> String {
-    let SiteNight { site, day, report, sums, nothing_judged, violators, notices, metrics: _ } =
-        night;
+    let SiteNight { site, day, report, sums, coverage, violators, notices, metrics: _ } = night;
     let day = day.map_or_else(String::new, |day| format!(" on {day}"));
     let mut text = format!("\n{site}{day}\n");
     match sums {
         None => text += "  could not be audited\n",
         Some(sums) => {
-            let outcome = match sums.allowed + sums.violations {
-                _ if *nothing_judged => "no request could be judged".to_owned(),
-                0 => "none judged".to_owned(),
-                judged => format!(
-                    "{} ({} of those judged)",
-                    counted(sums.violations, "violation"),
-                    percent(sums.violations, judged)
-                ),
+            let outcome = match coverage {
+                Coverage::Nothing(_) => "no request could be judged".to_owned(),
+                Coverage::NoRequest => "none judged".to_owned(),
+                Coverage::NoneBound => "none that robots.txt can bind".to_owned(),
+                Coverage::TooLittle { .. } | Coverage::Enough { .. } => violations_words(sums),
             };
             text += &format!(
                 "  {} of known crawlers, {outcome}\n  {}\n",
@@ -129,7 +125,7 @@ mod tests {
             day: Day::parse("2026-11-20"),
             report: "reports/shop/2026-11-20".to_owned(),
             sums: Some(sums),
-            nothing_judged: false,
+            coverage: Coverage::Enough { judged: 1_000 },
             violators: (1..=9).map(|n| (format!("bot {n}"), 10, 20)).collect(),
             notices: vec!["a\u{7}b".to_owned()],
             metrics: None,

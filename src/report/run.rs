@@ -45,8 +45,9 @@ pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -
         "requests_of_tools": BTreeMap::from(audit.total_of_tools().named()),
         "requests_by_identity": BTreeMap::from(Identity::ALL.map(of_identity)),
         "what_if": audit.simulation.as_ref().map(|draft| what_if_json(audit, draft)),
-        "nothing_judged": audit.nothing_judged,
-        "too_little_judged": audit.too_little_judged,
+        "coverage": coverage_json(audit),
+        "nothing_judged": audit.coverage.nothing(),
+        "too_little_judged": audit.coverage.too_little(),
         "warnings": audit.warnings,
         "notes": audit.notes,
         "files": files_of(audit, evidence).collect::<Vec<_>>(),
@@ -81,6 +82,16 @@ fn archive_json(audit: &ReportModel) -> Option<Value> {
             // At most some of many origins.
             "in_force": in_force.collect::<Vec<_>>(),
         })
+    })
+}
+
+/// Whether requests of crawlers were judged: without tools and spoofed requests.
+fn coverage_json(audit: &ReportModel) -> Value {
+    json!({
+        "outcome": audit.coverage.name(),
+        "requests_judged": audit.coverage.judged(),
+        // Those that robots.txt can bind.
+        "requests_to_judge": audit.total_of_crawlers().bindable(),
     })
 }
 

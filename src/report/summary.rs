@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::audit::{sums::Sums, what_if::WhatIfChange};
+use crate::audit::{coverage::Coverage, sums::Sums, what_if::WhatIfChange};
 use crate::crawlers::{crawler::CrawlerId, identity::Identity};
 use crate::merge::Merge;
 
@@ -34,16 +34,18 @@ pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
 /// Spoofed requests are not counted as violations of the crawlers.
 fn headline(model: &PageModel<'_>, palette: Palette) -> String {
     let total = model.not_spoofed();
-    let judged = total.allowed + total.violations;
     let requests = format!("{} of known crawlers", counted(total.requests, "request"));
-    let outcome = match (total.requests, judged) {
-        _ if model.audit.nothing_judged.is_some() => format!("{requests}, none could be judged"),
-        (0, _) => "no requests of known crawlers to judge".to_owned(),
-        (_, 0) => format!("{requests}, none bound by a rule"),
-        (_, _) if total.violations == 0 => {
-            format!("{requests}, {}", palette.green(&violations_words(&total)))
+    let violations = violations_words(&total);
+    let outcome = match &model.audit.coverage {
+        Coverage::Nothing(_) => format!("{requests}, none could be judged"),
+        Coverage::NoRequest => "no requests of known crawlers to judge".to_owned(),
+        Coverage::NoneBound => format!("{requests}, none that robots.txt can bind"),
+        Coverage::TooLittle { .. } | Coverage::Enough { .. } if total.violations == 0 => {
+            format!("{requests}, {}", palette.green(&violations))
         }
-        _ => format!("{requests}, {}", palette.red(&violations_words(&total))),
+        Coverage::TooLittle { .. } | Coverage::Enough { .. } => {
+            format!("{requests}, {}", palette.red(&violations))
+        }
     };
     format!(
         "{}, {outcome}, {} rejected\n",
@@ -52,10 +54,16 @@ fn headline(model: &PageModel<'_>, palette: Palette) -> String {
     )
 }
 
-/// `3 violations (1.2 % of those judged)`.
-fn violations_words(sums: &Sums) -> String {
-    let rate = percent(sums.violations, sums.allowed + sums.violations);
-    format!("{} ({rate} of those judged)", counted(sums.violations, "violation"))
+/// `3 violations (1.2 % of those judged)`. Requests in a grace period are not part of the rate.
+pub(super) fn violations_words(sums: &Sums) -> String {
+    let violations = counted(sums.violations, "violation");
+    match (sums.allowed + sums.violations, sums.judged()) {
+        (0, 0) if sums.requests > 0 => "none judged".to_owned(),
+        (0, 1..) => format!("{violations} (all {} judged in a grace period)", grouped(sums.grace)),
+        (rated, _) => {
+            format!("{violations} ({} of those judged)", percent(sums.violations, rated))
+        }
+    }
 }
 
 /// The result of a draft, in two lines, without spoofed crawlers.

@@ -87,7 +87,10 @@ fn tools_line(model: &PageModel<'_>, view: &SummaryView) -> String {
     tools.sort_by_key(|&(_, requests)| Reverse(requests));
     let requests = tools.iter().map(|(_, requests)| requests).sum();
     let (requests, named) = (counted(requests, "request"), most_of(model, &tools, NAMES_SHOWN));
-    format!("\n{requests} of tools, without violations: {named}\n")
+    let is_judged = model.audit.coverage.nothing().is_none()
+        && model.tools.values().any(|totals| totals.sums.judged() > 0);
+    let outcome = if is_judged { "without violations" } else { "none judged" };
+    format!("\n{requests} of tools, {outcome}: {named}\n")
 }
 
 /// Tools and identities, over all origins; none where rows are not of crawlers.

@@ -75,6 +75,7 @@ fn metrics_of_the_night_are_for_the_textfile_collector() {
         (format!("botaudit_day_requests{{{who},verdict=\"allowed\"}}"), "1"),
         (format!("botaudit_day_response_bytes{{{who}}}"), "200"),
         ("botaudit_day_lines{site=\"shop\",outcome=\"crawler\"}".to_owned(), "2"),
+        ("botaudit_day_judged_requests{site=\"shop\"}".to_owned(), "2"),
         ("botaudit_day_events{site=\"shop\",event=\"first-violation\"}".to_owned(), "1"),
         ("botaudit_day_start_timestamp_seconds{site=\"shop\"}".to_owned(), "1772323200"),
         ("botaudit_last_run_exit_code{site=\"shop\"}".to_owned(), "0"),

@@ -15,9 +15,9 @@ use super::super::tally::{
     Tally, counts::Visits, crawler_tally::Times, header::Header, rows::TIME_BUCKETS_MAX,
 };
 use super::super::what_if_rows::WhatIf;
-use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
 use super::super::{
-    nothing_judged::{nothing_judged, too_little_judged},
+    coverage::Coverage,
+    nothing_judged::coverage,
     origin_key::OriginKey,
     path_rows::path_rows,
     prior_fetches::OriginFetches,
@@ -25,6 +25,7 @@ use super::super::{
     referral_rows::{ReferralRows, referral_rows},
     section_rows::{SectionRows, section_rows},
 };
+use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
 use super::super::{snapshots::Snapshots, unknown::unknown_crawlers, warnings::warnings};
 use super::ReportModel;
 
@@ -76,8 +77,7 @@ impl ReportModel {
             log_evidence: header.outages.map(|outages| OutageEvidence { outages, requests }),
             warnings: Vec::new(),
             notes: Vec::new(),
-            nothing_judged: None,
-            too_little_judged: None,
+            coverage: Coverage::default(),
             simulation: None,
             options: header.options.clone(),
             registry: Registry::of_crawlers(header.crawlers.clone()),
@@ -103,12 +103,8 @@ impl ReportModel {
         }
         audit.warnings.extend(identity_warnings(&audit, &header.identities));
         audit.notes.extend(identity_note(&header.identities));
-        audit.nothing_judged = nothing_judged(&audit, &header);
-        audit.warnings.extend(audit.nothing_judged.clone());
-        if audit.nothing_judged.is_none() {
-            audit.too_little_judged = too_little_judged(&audit, &header);
-            audit.warnings.extend(audit.too_little_judged.clone());
-        }
+        audit.coverage = coverage(&audit, &header);
+        audit.warnings.extend(audit.coverage.failure().map(str::to_owned));
         Ok(audit)
     }
 

@@ -326,7 +326,7 @@ pub fn conclude(
     met.iter().for_each(|line| warn(line));
     let is_met =
         !met.is_empty() || (config.fail_on_violations == Some(true) && audit.has_violations());
-    let is_judged = audit.nothing_judged.is_none() && audit.too_little_judged.is_none();
+    let is_judged = audit.coverage.failure().is_none();
     let is_whole = audit.is_complete() && (is_judged || config.allow_unjudged == Some(true));
     let outcome = match (is_whole, is_met) {
         (false, _) => ExitStatus::Incomplete,

@@ -301,7 +301,7 @@ impl<'a> Job<'a> {
                 outcome = concluded;
                 site_night.notices.extend(met);
                 site_night.notices.extend(audit.warnings.iter().cloned());
-                site_night.nothing_judged = audit.nothing_judged.is_some();
+                site_night.coverage = audit.coverage.clone();
                 site_night.sums = Some(audit.total_of_crawlers());
                 site_night.violators = violators(audit);
                 let start = setup.options.zone.parse(&day.to_string());

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::audit::sums::Span;
+use crate::audit::{coverage::Coverage, sums::Span};
 use crate::time::UtcTime;
 
 use super::super::escape::shown;
@@ -38,36 +38,58 @@ pub fn overview(model: &PageModel<'_>) -> Markup {
         (damages(model))
         (to_notes(model))
         div class="top" {
-            @if model.audit.nothing_judged.is_none() { (figures(model)) }
+            @if has_figures(model) { (figures(model)) }
             (periods::days(model))
         } "\n"
         (crawlers::all(model))
     }
 }
 
+/// Whether there is something to count violations of.
+fn has_figures(model: &PageModel<'_>) -> bool {
+    !matches!(model.audit.coverage, Coverage::Nothing(_) | Coverage::NoneBound)
+}
+
 fn headline(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
-    let (violations, judged) = crawlers::of_judged(&sums);
-    html! {
-        @if let Some(why) = &model.audit.nothing_judged {
-            (sentence(why))
-        } @else if model.origins.is_empty() {
-            @if model.lines.lines == 0 { "The logs are empty." }
-            @else { "The logs contain no request of a known crawler." }
-        } @else if model.crawlers.is_empty() {
-            "The logs contain requests of known tools, and none of a known crawler."
-        } @else if judged == 0 {
+    let (violations, rated) = crawlers::of_judged(&sums);
+    match &model.audit.coverage {
+        Coverage::Nothing(why) => html! { (sentence(why)) },
+        Coverage::NoRequest => no_request(model),
+        Coverage::NoneBound => html! {
             "None of the " (strongly_counted(sums.requests, "request"))
-            " of known crawlers could be judged."
-        } @else if violations == 0 {
-            "No known crawler broke a rule: all " (strongly_counted(judged, "request"))
-            " that could be judged were allowed."
+            " of known crawlers is one that robots.txt can bind."
+        },
+        Coverage::TooLittle { judged, .. } | Coverage::Enough { judged } => html! {
+            @if violations == 0 {
+                "No known crawler broke a rule: all " (strongly_counted(*judged, "request"))
+                " that could be judged were allowed" (in_grace(sums.grace)) "."
+            } @else {
+                (strongly_counted(model.offending_crawlers(), "crawler")) " made "
+                (strongly_counted(violations, "request")) " that robots.txt disallowed: "
+                (percent(violations, rated)) " of the " (grouped(rated)) " that could be judged"
+                (worst(model)) "."
+            }
+        },
+    }
+}
+
+fn no_request(model: &PageModel<'_>) -> Markup {
+    html! {
+        @if model.lines.lines == 0 { "The logs are empty." }
+        @else if model.origins.is_empty() { "The logs contain no request of a known crawler." }
+        @else if model.crawlers.is_empty() {
+            "The logs contain requests of known tools, and none of a known crawler."
         } @else {
-            (strongly_counted(model.offending_crawlers(), "crawler")) " made "
-            (strongly_counted(violations, "request")) " that robots.txt disallowed: "
-            (percent(violations, judged)) " of the " (grouped(judged)) " that could be judged"
-            (worst(model)) "."
+            "The logs contain no request of a known crawler, only spoofed ones."
         }
+    }
+}
+
+fn in_grace(requests: u64) -> String {
+    match requests {
+        0 => String::new(),
+        some => format!(" or in a grace period ({})", grouped(some)),
     }
 }
 
@@ -127,7 +149,7 @@ fn damages(model: &PageModel<'_>) -> Markup {
 
 /// Warnings without the one that the headline is.
 fn warnings<'a>(model: &PageModel<'a>) -> Vec<&'a String> {
-    let is_other = |warning: &&String| Some(*warning) != model.audit.nothing_judged.as_ref();
+    let is_other = |warning: &&String| Some(warning.as_str()) != model.audit.coverage.nothing();
     model.audit.warnings.iter().filter(is_other).collect()
 }
 

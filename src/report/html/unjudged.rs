@@ -25,13 +25,17 @@ fn outcomes(model: &PageModel<'_>) -> Markup {
             sums.not_bound,
             "robots.txt does not bind the crawler, so it cannot break a rule",
         ),
-        ("No robots.txt known", sums.unknown, "none is known for the requested origin"),
+        (
+            "No robots.txt known",
+            sums.unknown,
+            "none is known for the requested origin at that time",
+        ),
         ("Grace", sums.grace, "disallowed only by rules that the crawler may not have fetched yet"),
         ("Unreachable", sums.unreachable, "robots.txt could not be fetched at that time"),
         ("No path", sums.no_path, "*, CONNECT or an empty request: nothing to compare with a rule"),
     ];
     let rows: Vec<_> = all.into_iter().filter(|(_, requests, _)| *requests > 0).collect();
-    let caption = "Requests of known crawlers that were not judged (without spoofed requests)";
+    let caption = "Requests of known crawlers that count in no rate (without spoofed requests)";
     HtmlTable::new("by-outcome", caption, "summary.csv", rows)
         .text("What", |(what, _, _)| (*what).to_owned())
         .number("Requests", |(_, requests, _)| *requests)

@@ -195,7 +195,9 @@ impl PageModel<'_> {
 
     fn robots_unknown(&self) -> Option<Action> {
         let requests = self.unknown_at(is_site);
-        (requests > 0).then(|| Action {
+        // If a fetch failed, the warning says what to do.
+        let is_fetched = self.audit.options.get("fetch") == true;
+        (requests > 0 && !is_fetched).then(|| Action {
             finding: format!(
                 "{} went to origins without a known robots.txt.",
                 counted(requests, "request")

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::audit::coverage::Coverage;
 use crate::numbers::{counted, grouped};
 
 use super::{PageModel, action::is_site, is_itself, text};
@@ -18,15 +19,16 @@ impl PageModel<'_> {
     }
 
     fn result(&self) -> String {
-        let sums = self.not_spoofed();
-        match (sums.allowed + sums.violations, sums.violations) {
-            _ if self.audit.nothing_judged.is_some() => "nothing could be judged".to_owned(),
-            _ if sums.requests == 0 => "no request of a known crawler".to_owned(),
-            (0, _) => "nothing could be judged".to_owned(),
-            (judged, 0) => {
-                format!("no crawler broke a rule in {}", counted(judged, "judged request"))
+        match &self.audit.coverage {
+            Coverage::Nothing(_) => "nothing could be judged".to_owned(),
+            Coverage::NoRequest => "no request of a known crawler".to_owned(),
+            Coverage::NoneBound => "no request that robots.txt can bind".to_owned(),
+            Coverage::TooLittle { judged, .. } | Coverage::Enough { judged }
+                if self.not_spoofed().violations == 0 =>
+            {
+                format!("no crawler broke a rule in {}", counted(*judged, "judged request"))
             }
-            _ => {
+            Coverage::TooLittle { .. } | Coverage::Enough { .. } => {
                 let all = counted(self.own_crawlers(), "crawler");
                 format!("{} of {all} broke the rules", grouped(self.offending_crawlers()))
             }

@@ -27,6 +27,8 @@ pub struct Probe {
     /// Parsed lines; each was parsed in full, as a crawler's line is. An audit does not parse the
     /// request of a line without a user agent, such as a TLS probe.
     pub records: u64,
+    /// Those of them that name a host.
+    pub records_with_host: u64,
     /// Skipped lines, by reason.
     pub skipped: BTreeMap<Skip, u64>,
     /// Rejected lines, by reason.
@@ -49,6 +51,7 @@ pub fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
     let mut examined = Probe {
         lines: 0,
         records: 0,
+        records_with_host: 0,
         skipped: BTreeMap::new(),
         rejected: BTreeMap::new(),
         shown: Vec::new(),
@@ -67,15 +70,18 @@ pub fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
             LineContent::Reject(reason) => Err(reason),
             LineContent::Fields(fields) => {
                 let has_user_agent = fields.user_agent(&mut scratch) != b"-";
-                let read = fields.record(&mut scratch).map(drop);
+                let read = fields.record(&mut scratch).map(|record| record.host.is_some());
                 read.or_else(|why| match why {
-                    Reject::BadRequest if !has_user_agent => Ok(()),
+                    Reject::BadRequest if !has_user_agent => Ok(false),
                     why => Err(why),
                 })
             }
         };
         match read {
-            Ok(()) => examined.records += 1,
+            Ok(has_host) => {
+                examined.records += 1;
+                examined.records_with_host += u64::from(has_host);
+            }
             Err(reason) => examined.reject(reason, line),
         }
     }

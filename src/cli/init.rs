@@ -11,7 +11,7 @@ use crate::nightly::init::{DetectedFiles, LOGS};
 use crate::numbers::counted;
 use crate::staged::is_stdout;
 
-use super::shared::{STDOUT_NAME, print, print_to};
+use super::shared::{STDOUT_NAME, print, print_to, warn};
 use super::signals;
 use super::{exit_status::ExitStatus, help::short, terminal::OutputStream};
 
@@ -40,6 +40,14 @@ impl InitArgs {
         let root = std::path::absolute(&self.root)
             .map_err(|err| Error::io("cannot search --root", &self.root, err))?;
         let found = DetectedFiles::below(&root);
+        for site in &found.without_origin {
+            warn(&format!(
+                "site {site}: {} names no host, so no robots.txt applies to its requests; write \
+                 origin = \"https://www.example.com\" in {}",
+                found.logs[site].display(),
+                file.display()
+            ));
+        }
         if found.logs.is_empty() {
             let searched: Vec<String> =
                 LOGS.iter().map(|(pattern, _)| root.join(pattern).display().to_string()).collect();

@@ -79,6 +79,9 @@ impl NightlyArgs {
                 Err(more) => errors.extend(more),
             }
         }
+        if self.check_config {
+            errors.extend(jobs.iter().filter_map(Job::origin_error));
+        }
         errors.sort();
         errors.dedup();
         report_errors(&name, &errors)?;

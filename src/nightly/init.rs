@@ -5,8 +5,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::input::source::{Location, expand};
+use crate::logs::detect::Hints;
 use crate::url::origin::Origin;
 
+use super::log_hosts::LogHosts;
 use super::log_identity::lasting_name;
 
 /// The usual paths of logs, each with a site name for logs with a general name.
@@ -41,6 +43,9 @@ pub struct DetectedFiles {
     pub logs: BTreeMap<String, PathBuf>,
     /// Each robots.txt.
     pub robots: Vec<PathBuf>,
+    /// The sites whose requests have no robots.txt until the user writes their origin: it is not
+    /// known, the log names no host, and there is no single file for all requests.
+    pub without_origin: BTreeSet<String>,
 }
 
 impl DetectedFiles {
@@ -60,6 +65,10 @@ impl DetectedFiles {
         }
         let robots = ROBOTS.iter().flat_map(|pattern| files(root, pattern));
         found.robots = robots.collect::<BTreeSet<_>>().into_iter().collect();
+        let needs_origin = |site: &&String| {
+            !is_host(site) && found.robots_of(site).is_none() && names_no_host(&found.logs[*site])
+        };
+        found.without_origin = found.logs.keys().filter(needs_origin).cloned().collect();
         found
     }
 
@@ -88,6 +97,7 @@ impl DetectedFiles {
             };
             text += &match is_host(site) {
                 true => format!("origin = \"https://{site}\"\n"),
+                false if self.without_origin.contains(site) => NEEDED_ORIGIN.to_owned(),
                 false => UNKNOWN_ORIGIN.to_owned(),
             };
         }
@@ -116,6 +126,18 @@ const UNKNOWN_ORIGIN: &str = "\
 # The origin of requests, where the log names no host:
 # origin = \"https://www.example.com\"
 ";
+
+const NEEDED_ORIGIN: &str = "\
+# The log names no host, so this line is needed, with the origin of its requests:
+# origin = \"https://www.example.com\"
+";
+
+/// Whether the log at `path` and its rotated files name no host, as far as their first lines show.
+fn names_no_host(path: &Path) -> bool {
+    let pattern = format!("{}*", path.display());
+    let hosts = LogHosts::of(&expand(&[OsString::from(pattern)]), &Hints::default());
+    !hosts.unnamed.is_empty() && !hosts.is_any_named
+}
 
 fn files(root: &Path, pattern: &str) -> Vec<PathBuf> {
     let pattern = root.join(pattern);

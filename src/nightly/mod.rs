@@ -9,6 +9,7 @@ pub mod events;
 pub mod ingest;
 pub mod init;
 pub mod lock;
+pub mod log_hosts;
 pub mod log_identity;
 pub mod plan;
 pub mod refused;

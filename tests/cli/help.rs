@@ -152,9 +152,11 @@ fn sandbox_of(name: &str) -> Sandbox {
     for path in ["robots.txt", "public/robots.txt", "site/robots.txt", "robots/example.com.txt"] {
         sandbox.write(path, ROBOTS);
     }
-    for path in ["access.log", "var/log/nginx/access.log"] {
-        sandbox.write(path, &log);
-    }
+    sandbox.write("access.log", &log);
+    // Without hosts, this site would need an origin.
+    let with_hosts: Vec<String> =
+        log.lines().map(|line| format!("example.com:443 {line}\n")).collect();
+    sandbox.write("var/log/nginx/access.log", with_hosts.concat());
     for path in ["access.log.gz", "var/log/nginx/access.log.1.gz", "old.log.gz"] {
         sandbox.write_gz(path, &log);
     }

@@ -207,13 +207,28 @@ fn a_configuration_to_begin_with_is_made_of_what_is_found() {
     ] {
         assert!(config.contains(expected), "{expected}\n{config}");
     }
-    let ran = sandbox.run("nightly --check-config --day 2026-03-01").exits(0);
-    assert!(ran.stdout.contains("shop.example.com.access.log\n"), "{}", ran.stdout);
     sandbox.run("init --root root").exits(2).complains(
         "already exists; not overwritten; name \
          another file, or move it away",
     );
     assert_eq!(sandbox.text("botaudit.toml"), config);
+    // Three logs name no host, and their names are not hosts.
+    let needed = "# The log names no host, so this line is needed, with the origin of its requests:\n\
+                  # origin = \"https://www.example.com\"\n";
+    assert_eq!(config.matches(needed).count(), 3, "{config}");
+    let sentence = "names no host, so no robots.txt applies to its requests; write origin = \
+                    \"https://www.example.com\"";
+    assert_eq!(ran.stderr.matches(sentence).count(), 3, "{}", ran.stderr);
+    let check = "nightly --check-config --day 2026-03-01";
+    let ran = sandbox.run(check).exits(2).complains("botaudit.toml has 3 mistakes");
+    assert_eq!(ran.stderr.matches(sentence).count(), 3, "{}", ran.stderr);
+    let ran = ran.complains(": sites.nginx.origin: ");
+    assert!(!ran.stderr.contains("sites.shop"), "{}", ran.stderr);
+    // With these lines, the configuration is right.
+    let line = "# origin = \"https://www.example.com\"";
+    sandbox.write("botaudit.toml", config.replace(line, &line[2..]));
+    let ran = sandbox.run(check).exits(0);
+    assert!(ran.stdout.contains("shop.example.com.access.log\n"), "{}", ran.stdout);
     sandbox.write(
         "one.toml",
         config.split("[sites.apache]").next().unwrap().to_owned()
@@ -222,4 +237,47 @@ fn a_configuration_to_begin_with_is_made_of_what_is_found() {
     sandbox.run("nightly --config one.toml -q --day 2026-03-01").exits(0);
     let report = "reports/shop.example.com/2026-03-01/summary.csv";
     assert_eq!(sandbox.table(report).cells("origin violations"), ["https://shop.example.com | 1"]);
+}
+
+/// A line is judged once, so a first night without an origin would lose its lines.
+#[test]
+fn a_log_without_hosts_needs_an_origin() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots/shop.example", ROBOTS);
+    sandbox.write("robots.txt", ROBOTS);
+    sandbox.write("shop.log", line(1, "/private", 200, GPTBOT));
+    let config = |more: &str| {
+        sandbox.write("botaudit.toml", format!("[sites.shop]\nlogs = [\"shop.log*\"]\n{more}"));
+    };
+    let sentence = "shop.log names no host, so no robots.txt applies to its requests; write origin = \
+                    \"https://www.example.com\"";
+    let (check, night) = ("nightly --check-config", "nightly -q --day 2026-03-01");
+    config("robots = \"robots\"\n");
+    let in_file = format!("botaudit.toml:1: sites.shop.origin: {sentence}");
+    sandbox.run(check).exits(2).complains(&in_file);
+    let ran = sandbox.run(night).exits(2).complains(&format!("sites.shop.origin: {sentence}"));
+    assert_eq!(ran.stdout, "");
+    assert!(!sandbox.path("reports/shop/2026-03-01").exists());
+    // What is given in another way is not missing.
+    for more in [
+        "robots = \"robots.txt\"\n",
+        "robots = \"robots\"\norigin_from_path = '(?<host>[a-z]+)\\.log'\n",
+        "robots = \"robots\"\norigin = \"https://shop.example\"\n",
+    ] {
+        config(more);
+        sandbox.run(check).exits(0);
+    }
+    // The lines were not counted before.
+    sandbox.run(night).exits(0);
+    let rows = sandbox.table("reports/shop/2026-03-01/summary.csv");
+    assert_eq!(rows.cells("origin violations"), ["https://shop.example | 1"]);
+    // A log with other lines does not stop a site that had its first night.
+    config("robots = \"robots\"\n");
+    sandbox.run("nightly -q --day 2026-03-01").exits(0);
+    // One of its files names hosts.
+    sandbox.write("vhost/shop.log", line(2, "/", 200, GPTBOT));
+    sandbox.write("vhost/shop.log.1", format!("shop.example:443 {}", line(1, "/", 200, GPTBOT)));
+    let vhost = "[sites.shop]\nlogs = [\"vhost/shop.log*\"]\nrobots = \"robots\"\n";
+    sandbox.write("vhost.toml", vhost);
+    sandbox.run("nightly --check-config --config vhost.toml").exits(0);
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::{cmp::Reverse, ffi::OsString, path::Path};
 
+use crate::archive::Store;
 use crate::audit::prepass::{FirstPass, Wanted};
 use crate::audit::tally::{Tally, header, identity_sources::NameSources};
 use crate::audit::{Progress, collect};
@@ -15,7 +16,9 @@ use crate::input::source::{Source, expand};
 use crate::merge::Merge;
 use crate::nightly::days::{check_reports, day_directory, point_to_latest, tidy};
 use crate::nightly::ingest::{IngestProblems, SiteIngest};
-use crate::nightly::{plan::Plan, refused::refused, rotation::LogFiles, state::State};
+use crate::nightly::{
+    log_hosts::LogHosts, plan::Plan, refused::refused, rotation::LogFiles, state::State,
+};
 use crate::numbers::counted;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::{directory::Staging, metrics::DayMetrics, night_text::SiteNight};
@@ -75,6 +78,46 @@ impl<'a> Job<'a> {
         if errors.is_empty() { Ok(job) } else { Err(errors) }
     }
 
+    /// The mistake if logs of the site name no host, and it has no origin: no robots.txt would apply
+    /// to their requests.
+    pub fn origin_error(&self) -> Option<ConfigError> {
+        // Other mistakes are known.
+        let setup = self.setup(&[]).ok()?;
+        let log = self.hosts(&setup).unnamed.into_iter().next()?;
+        Some(self.site.error(&origin_fault(&log)))
+    }
+
+    /// Whether the logs name hosts, if it matters: without an origin, and unless one robots.txt
+    /// applies to all requests.
+    fn hosts(&self, setup: &Setup) -> LogHosts {
+        let is_one_file = || matches!(Store::open(setup.robots()), Ok(Store::File(_)));
+        if setup.options.naming.origin.is_some() || (!setup.is_fetched() && is_one_file()) {
+            return LogHosts::default();
+        }
+        let from_path = setup.options.naming.from_path.as_ref();
+        let mut sources = self.sources();
+        sources.retain(|source| {
+            from_path.is_none_or(|pattern| pattern.captured(&source.name).is_none())
+        });
+        LogHosts::of(&sources, &setup.options.hints)
+    }
+
+    /// Refuses the first night of a site if none of its requests would have a robots.txt: a line
+    /// is judged only once.
+    fn check_origin(&self, state: &State, setup: &Setup) -> Result<()> {
+        if !state.inputs(&self.site.name)?.is_empty() {
+            return Ok(());
+        }
+        let LogHosts { unnamed, is_any_named } = self.hosts(setup);
+        match unnamed.first() {
+            Some(log) if !is_any_named => {
+                let why = origin_fault(log).of_file();
+                Err(Error::usage(format!("sites.{}.origin: {why}", self.site.name)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The setup of the site; `names` are crawlers that were known before.
     fn setup(&self, names: &[String]) -> std::result::Result<Setup, Vec<Fault>> {
         Setup::new(self.audit.clone(), names, self.show)
@@ -128,6 +171,7 @@ impl<'a> Job<'a> {
         self.show.print(&format!("{} on {}\n", self.site.name, self.day))?;
         let setup = self.setup(&state.crawlers()?).map_err(|faults| unusable(&faults))?;
         self.check_outputs(config, &setup)?;
+        self.check_origin(state, &setup)?;
         let problems = timed("logs read and judged", || self.ingest_logs(state, &setup))?;
         problems.damages.iter().for_each(|what| self.warn(warn, what));
         problems.not_understood.iter().for_each(|what| self.warn(error, what));
@@ -347,6 +391,12 @@ impl<'a> Job<'a> {
     fn warn(&self, say: fn(&str), what: &str) {
         say(&format!("{} on {}: {what}", self.site.name, self.day));
     }
+}
+
+/// The mistake of a site without an origin, of which `log` names no host.
+fn origin_fault(log: &str) -> Fault {
+    let why = format!("{log} names no host, so no robots.txt applies to its requests");
+    Fault::new("origin", why).or_write("https://www.example.com")
 }
 
 /// The options in the tally of `day`.

@@ -23,11 +23,8 @@ pub mod url_parts;
 mod batch_reader;
 mod batch_worker;
 
-use std::io::Write;
-use std::path::Path;
-
 use crate::crawlers::cache::UserAgentCache;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::source::Source;
 use crate::merge::Merge;
 use crate::pipeline::{in_order::run_in_order, queue::QueueLimits};
@@ -47,18 +44,18 @@ pub fn batches_under_way(threads: usize) -> usize {
     threads + BATCHES_ON_THE_WAY
 }
 
-/// Classifies the URLs of `sources`, in that order; `render` writes a batch to `out`. Damage to a
-/// source ends that source alone.
+/// Classifies the URLs of `sources`, in that order; `render` writes a batch, which `put` receives.
+/// Damage to a source ends that source alone.
 ///
 /// # Errors
-/// If a list lacks a column, or `out` cannot be written.
+/// If a list lacks a column, and the first error of `put`.
 pub fn run(
     sources: &[Source],
     options: &ClassifyOptions,
     context: &BatchContext<'_>,
     progress: &ClassifyProgress,
     render: &Render<'_>,
-    out: &mut dyn Write,
+    mut put: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Classified> {
     let limits = QueueLimits {
         threads: options.threads,
@@ -67,19 +64,22 @@ pub fn run(
     };
     let render = options.summary_bytes.is_none().then_some(render);
     let begin = render.map(|render| render.begin);
-    let summary = options.summary_bytes.map(Summary::new);
+    let summary = options.summary_bytes.map(|bytes| Summary::new(bytes.max));
+    let own_bytes = options.summary_bytes.map_or(0, |bytes| bytes.own);
     let mut classified = Classified { summary, ..Classified::default() };
     // One place counts all batches, so that the entry for others does not depend on the number of
     // threads.
     let write = |batch: RenderedBatch| {
         let RenderedBatch { mut buffers, counts, rows, counted } = batch;
-        let written = out.write_all(&buffers.out);
-        written.map_err(|err| Error::io("cannot write", Path::new("the verdicts"), err))?;
+        put(&buffers.out)?;
         buffers.out.clear();
         classified.rows += rows;
         classified.counts.absorb(counts);
         let sums = classified.summary.as_mut().zip(counted);
-        sums.into_iter().for_each(|(summary, counted)| summary.add(counted));
+        if let Some((summary, counted)) = sums {
+            summary.add(counted);
+            context.judge.lend_memory(summary.size_bytes().saturating_sub(own_bytes));
+        }
         Ok(buffers)
     };
     let worker = |results| {
@@ -103,11 +103,14 @@ pub fn run(
 
 #[cfg(test)]
 mod tests {
+    use std::io::{self, Write};
+    use std::path::Path;
     use std::time::Duration;
-    use std::{fs, io, thread};
+    use std::{fs, thread};
 
     use super::*;
     use crate::archive::Store;
+    use crate::error::Error;
     use crate::input::source::{Location, Source};
     use crate::judge::{Judge, profile::CrawlerProfile};
     use crate::url::dialect::Dialect;
@@ -177,7 +180,11 @@ mod tests {
             let render = Render { begin: &|_| Ok(b"url verdict\n".to_vec()), write: &write_rows };
             let mut disk = Disk { written: Vec::new(), left };
             let progress = ClassifyProgress::default();
-            let done = run(&sources, &options, &context, &progress, &render, &mut disk);
+            let put = |bytes: &[u8]| {
+                let written = disk.write_all(bytes);
+                written.map_err(|err| Error::io("cannot write", Path::new("verdicts"), err))
+            };
+            let done = run(&sources, &options, &context, &progress, &render, put);
             (done.map(|classified| classified.rows), disk.written)
         };
         let (done, whole) = classify(1, usize::MAX);

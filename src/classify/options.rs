@@ -21,8 +21,18 @@ pub struct ClassifyOptions {
     pub wanted: WantedColumns<String>,
     /// The memory of each thread for origins, in bytes.
     pub origins_bytes: usize,
-    /// The memory for the counts of origins and rules in bytes; `None` if rows are written.
-    pub summary_bytes: Option<usize>,
+    /// The memory for the counts of origins and rules; `None` if rows are written.
+    pub summary_bytes: Option<SummaryBytes>,
+}
+
+/// The memory for counts.
+#[derive(Clone, Copy, Debug)]
+pub struct SummaryBytes {
+    /// The most bytes.
+    pub max: usize,
+    /// The part of them that is for counts alone. More is taken from the memory of the judge, which
+    /// reads robots.txt files again when it has less.
+    pub own: usize,
 }
 
 /// The progress of a run.

@@ -1,6 +1,5 @@
 //! `botaudit classify`: verdicts on lists of URLs.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{ffi::OsString, thread::available_parallelism, time::Instant};
@@ -12,7 +11,10 @@ use crate::classify;
 use crate::classify::input_format::{
     CrawlerColumn, InputFormat, ListSyntax, WantedColumns, writing_of,
 };
-use crate::classify::options::{Classified, ClassifyOptions, ClassifyProgress, Render};
+use crate::classify::options::{
+    Classified, ClassifyOptions, ClassifyProgress, Render, SummaryBytes,
+};
+use crate::classify::summary::{SortedSummary, Summary};
 use crate::classify::{
     answer::VerdictWord, batch::BatchContext, crawler_source::CrawlerSource, outcome::Detail,
 };
@@ -23,7 +25,7 @@ use crate::judge::{Judge, messages::failure_messages, profile::CrawlerProfile};
 use crate::numbers::{counted, grouped};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::verdicts::{Layout, Verdicts, Width};
-use crate::report::{classified::summary_csv, output::OutputFile};
+use crate::report::{classified::write_summary, output::OutputFile};
 use crate::staged::is_stdout;
 use crate::url::dialect::Dialect;
 
@@ -175,7 +177,8 @@ pub struct ClassifyArgs {
 }
 
 /// Eighths of the memory for robots.txt files and policies, for batches in progress, and for cached
-/// origins. Counts get half of the memory that batches would otherwise have.
+/// origins. Counts get half of the memory that batches would otherwise have, and when that is full,
+/// most of that for robots.txt files.
 const CACHE_EIGHTHS: usize = 4;
 const BATCHES_EIGHTHS: usize = 3;
 const ORIGINS_EIGHTHS: usize = 1;
@@ -246,7 +249,8 @@ impl ClassifyArgs {
             || so_far(&progress, begun),
             || {
                 let render = Render { begin: &begin, write: &write };
-                classify::run(sources, &options, context, &progress, &render, output)
+                let put = |bytes: &[u8]| output.put(bytes);
+                classify::run(sources, &options, context, &progress, &render, put)
             },
         )
     }
@@ -264,11 +268,13 @@ impl ClassifyArgs {
         if let Some(first) = damages.first().filter(|_| nothing_read) {
             return Err(Error::usage(first.clone()));
         }
-        if let Some(summary) = classified.summary {
-            let written = output.write_all(summary_csv(summary, crawlers).as_bytes());
-            written.map_err(|err| Error::io("cannot write", Path::new("the verdicts"), err))?;
+        let summary = classified.summary.map(Summary::into_sorted);
+        if let Some(summary) = &summary {
+            write_summary(summary, crawlers, |row| output.put(row))?;
         }
         output.commit()?;
+        let folded = summary.as_ref().and_then(|summary| folded_message(summary, self.memory));
+        folded.iter().for_each(|message| warn(message));
         let notes = judge.foreign_files().into_iter().chain(judge.slow_message());
         damages.iter().cloned().chain(notes).for_each(|damage| warn(&damage));
         if !self.quiet {
@@ -335,7 +341,11 @@ impl ClassifyArgs {
         let batch_bytes = self.memory / 8 * BATCHES_EIGHTHS / batches / growth;
         let origins_bytes = self.memory / 8 * ORIGINS_EIGHTHS / threads;
         let (batch_bytes, summary_bytes) = match self.summary {
-            true => (batch_bytes / 2, Some(self.memory / 8 * BATCHES_EIGHTHS / 2)),
+            true => {
+                let own = self.memory / 8 * BATCHES_EIGHTHS / 2;
+                let lent = self.memory / 8 * CACHE_EIGHTHS / 4 * 3;
+                (batch_bytes / 2, Some(SummaryBytes { max: own + lent, own }))
+            }
             false => (batch_bytes, None),
         };
         ClassifyOptions {
@@ -380,6 +390,29 @@ fn so_far(progress: &ClassifyProgress, begun: Instant) -> String {
     let per_second = rows as f64 / begun.elapsed().as_secs_f64().max(0.001);
     let percent = found * 100 / (found + opened).max(1);
     format!("{rows} URLs, {per_second:.0}/s; {opened} origins looked up, {percent} % cache hits")
+}
+
+/// A sentence on the origins and rules that did not fit in `memory`.
+fn folded_message(summary: &SortedSummary, memory: usize) -> Option<String> {
+    let origins = summary.other_origins.map(|others| (others, "origins"));
+    let rules = summary.other_rules.map(|others| (others, "rules"));
+    let (mut kept, mut all, mut parts) = (0_u64, 0_u64, Vec::new());
+    for (others, what) in origins.into_iter().chain(rules) {
+        let of_kind = others.kept.saturating_add(others.about);
+        (kept, all) = (kept.saturating_add(others.kept), all.saturating_add(of_kind));
+        parts.push(format!("about {} of {} {what}", grouped(others.about), grouped(of_kind)));
+    }
+    // In proportion, with a reserve, rounded up.
+    let mebibytes = memory as f64 / f64::from(1 << 20);
+    let wanted = (1.2 * mebibytes * all as f64 / kept.max(1) as f64).ceil() as u64;
+    let wanted = wanted.checked_next_power_of_two().unwrap_or(wanted);
+    (!parts.is_empty()).then(|| {
+        format!(
+            "--memory is full: the counts of {} are added up as (others); for all of them, use \
+             --memory {wanted}MiB",
+            parts.join(" and of ")
+        )
+    })
 }
 
 fn verdict_word(name: &str) -> Result<VerdictWord> {

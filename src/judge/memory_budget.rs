@@ -22,6 +22,8 @@ pub(super) struct MemoryBudget {
     pub bytes_max: Option<usize>,
     /// The approximate size of files and policies.
     bytes: AtomicUsize,
+    /// The part of the limit that others use.
+    lent: AtomicUsize,
     forgotten: AtomicU64,
 }
 
@@ -34,6 +36,17 @@ impl MemoryBudget {
     /// Adds `bytes`, and returns the sum.
     pub fn add(&self, bytes: usize) -> usize {
         self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes
+    }
+
+    /// Leaves `bytes` of the limit to others from now on.
+    pub fn lend(&self, bytes: usize) {
+        self.lent.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether `bytes` are more than the limit without what is lent.
+    pub fn is_exceeded_by(&self, bytes: usize) -> bool {
+        let lent = self.lent.load(Ordering::Relaxed);
+        self.bytes_max.is_some_and(|bytes_max| bytes > bytes_max.saturating_sub(lent))
     }
 
     /// Takes note that all is forgotten.

@@ -451,8 +451,11 @@ impl Judge {
     /// Adds `bytes` to the memory in use. Past the limit, everything is dropped; current users keep
     /// their own references.
     fn keep(&self, bytes: usize) {
-        let Some(bytes_max) = self.memory.bytes_max else { return };
-        if self.memory.add(bytes) + lock(&self.dfa_cache).heap_bytes() > bytes_max {
+        if self.memory.bytes_max.is_none() {
+            return;
+        }
+        let in_use = self.memory.add(bytes) + lock(&self.dfa_cache).heap_bytes();
+        if self.memory.is_exceeded_by(in_use) {
             self.memory.forget();
             let mut dfa_cache = lock(&self.dfa_cache);
             *dfa_cache = Arc::new(dfa_cache.emptied());
@@ -470,6 +473,12 @@ impl Judge {
     pub fn slow_message(&self) -> Option<String> {
         let slow = lock(&self.dfa_cache).slow_decisions();
         (slow > 0).then(|| slow_decisions(slow))
+    }
+
+    /// Leaves `bytes` of the limit of [`Judge::of_many`] to the caller from now on. The judge keeps
+    /// less then, and reads files again.
+    pub fn lend_memory(&self, bytes: usize) {
+        self.memory.lend(bytes);
     }
 
     /// How often the judge dropped everything to stay within the limit of [`Judge::of_many`].

@@ -1,34 +1,32 @@
 //! The counts of a classified list, as CSV.
 
-use crate::classify::summary::{Summary, VerdictCounts};
+use crate::classify::summary::{By, KeyCounts, Others, SortedSummary, VerdictCounts};
 use crate::classify::{answer::VerdictWord, crawler_source::CrawlerSource};
+use crate::error::Result;
 
 use super::csv::Row;
 
 /// The columns before the counts.
 const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "pattern"];
 
-/// Rows by crawler, then by crawler and origin, then by crawler, origin and rule. They are sorted;
-/// the row for others comes last.
-pub fn summary_csv(summary: Summary, crawlers: &CrawlerSource<'_>) -> String {
-    let mut text = summary_header();
+/// Gives `put` rows by crawler, then by crawler and origin, then by crawler, origin and rule. They are
+/// sorted; a row for others comes last and says about how many they are.
+///
+/// # Errors
+/// The first error of `put`.
+pub fn write_summary(
+    summary: &SortedSummary,
+    crawlers: &CrawlerSource<'_>,
+    mut put: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    put(summary_header().as_bytes())?;
     for (&crawler, counts) in &summary.crawlers {
-        push_row(&["crawler", crawlers.name(crawler)], counts, &mut text);
+        put(&row(&["crawler", crawlers.name(crawler)], counts))?;
     }
-    for (by, counts) in [("origin", summary.origins), ("rule", summary.rules)] {
-        let (kept, others) = counts.into_parts();
-        let mut kept: Vec<(Vec<u8>, VerdictCounts)> = kept.collect();
-        kept.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-        for (key, counts) in kept {
-            let key = String::from_utf8_lossy(&key);
-            let cells: Vec<&str> = std::iter::once(by).chain(key.splitn(5, '\0')).collect();
-            push_row(&cells, &counts, &mut text);
-        }
-        if let Some(counts) = others {
-            push_row(&[by, "(others)", "(others)"], &counts, &mut text);
-        }
-    }
-    text
+    let end_of_origins = summary.kept.partition_point(|(key, _)| By::of(key) == By::Origin);
+    let (origins, rules) = summary.kept.split_at(end_of_origins);
+    write_keys("origin", origins, summary.other_origins, &mut put)?;
+    write_keys("rule", rules, summary.other_rules, &mut put)
 }
 
 /// The header line.
@@ -37,13 +35,28 @@ pub fn summary_header() -> String {
     format!("\"{}\",\"urls\",\"{}\"\n", KEYS.join("\",\""), words.join("\",\""))
 }
 
-fn push_row(cells: &[&str], counts: &VerdictCounts, text: &mut String) {
+fn write_keys(
+    by: &str,
+    kept: &[KeyCounts],
+    others: Option<Others>,
+    put: &mut impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    for (key, counts) in kept {
+        let key = String::from_utf8_lossy(&key[1..]);
+        let cells: Vec<&str> = std::iter::once(by).chain(key.splitn(5, '\0')).collect();
+        put(&row(&cells, counts))?;
+    }
+    let Some(Others { about, counts, .. }) = others else { return Ok(()) };
+    let how_many = format!("about {about}, more than --memory holds");
+    put(&row(&[by, "(others)", "(others)", "", "", &how_many], &counts))
+}
+
+fn row(cells: &[&str], counts: &VerdictCounts) -> Vec<u8> {
     let mut row = Row::default();
     for index in 0..KEYS.len() {
         row.text(cells.get(index).unwrap_or(&""));
     }
     let counts = VerdictWord::ALL.map(|word| counts.of(word));
     row.counts([counts.iter().sum()]).counts(counts);
-    text.push_str(row.written());
-    text.push('\n');
+    [row.written().as_bytes(), b"\n"].concat()
 }

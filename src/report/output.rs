@@ -43,6 +43,15 @@ impl OutputFile {
         Ok(OutputFile { path: path.to_owned(), encoder })
     }
 
+    /// Writes all of `bytes`.
+    ///
+    /// # Errors
+    /// If the disk is full, or the reader of a pipe is gone. The message names the file.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.encoder.write_all(bytes);
+        written.map_err(|err| Error::io("cannot write", &self.path, err))
+    }
+
     /// Puts the file in its place.
     ///
     /// # Errors
@@ -53,15 +62,5 @@ impl OutputFile {
             .and_then(|file| file.into_inner().map_err(io::IntoInnerError::into_error))
             .and_then(|file| file.sync().and_then(|()| file.commit()))
             .map_err(|err| Error::io("cannot write", &self.path, err))
-    }
-}
-
-impl Write for OutputFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.encoder.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.encoder.flush()
     }
 }

@@ -384,6 +384,50 @@ fn a_summary_is_the_same_on_any_number_of_threads() {
     assert!(summaries.iter().all(|summary| *summary == summaries[0]));
 }
 
+/// Nothing is added up as others without a word.
+#[test]
+fn a_summary_says_what_does_not_fit_in_memory() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /a\n");
+    let urls: String = (0..60_000).map(|n| format!("https://h{n}.example/a\n")).collect();
+    sandbox.write("urls.txt", urls);
+    let run = |memory: &str| {
+        let arguments =
+            format!("classify --robots robots.txt --token bot --summary -q {memory} urls.txt");
+        let ran = sandbox.run(&arguments).exits(0);
+        let table = Table::parse(&ran.stdout);
+        for by in ["crawler", "origin", "rule"] {
+            let rows = table.cells("by urls");
+            let rows = rows.iter().filter_map(|row| row.strip_prefix(&format!("{by} | ")));
+            assert_eq!(rows.map(|n| n.parse::<u64>().unwrap()).sum::<u64>(), 60_000);
+        }
+        (table, ran.stderr)
+    };
+    // 60,000 origins and 60,000 rules fit in the default.
+    let (all, said) = run("");
+    assert_eq!((all.rows.len(), said.as_str()), (120_001, ""));
+    let (few, said) = run("--memory 4MiB");
+    let others = few.cells("by crawler pattern");
+    let others: Vec<&str> = others
+        .iter()
+        .filter_map(|row| row.split_once(" | (others) | about ").map(|(_, n)| n))
+        .collect();
+    let [origins, rules] = [0, 1].map(|at| {
+        let number = others[at].strip_suffix(", more than --memory holds").unwrap();
+        number.parse::<f64>().unwrap()
+    });
+    let kept = |by: &str| few.rows.iter().filter(|row| row[0] == by).count() as f64 - 1.0;
+    for (about, kept) in [(origins, kept("origin")), (rules, kept("rule"))] {
+        assert!(kept > 3000.0 && ((about + kept) / 60_000.0 - 1.0).abs() < 0.1, "{about} {kept}");
+    }
+    assert!(said.starts_with("warning: --memory is full: the counts of about "), "{said}");
+    assert!(said.contains(" origins and of about "), "{said}");
+    assert!(said.contains(" rules are added up as (others); for all of them, use "), "{said}");
+    // The proposal is enough.
+    let enough = said.trim_end().rsplit(' ').next().unwrap();
+    assert_eq!(run(&format!("--memory {enough}")).0.rows.len(), 120_001, "{said}");
+}
+
 #[test]
 fn exit_codes_and_files() {
     let sandbox = sandbox();

@@ -145,7 +145,8 @@ impl<'a> Stage<'a> {
         let robots = "User-agent: *\nDisallow: /private\n";
         fs::write(path.join("robots.txt"), robots).unwrap();
         fs::write(path.join("draft.txt"), "User-agent: *\nDisallow: /\n").unwrap();
-        fs::write(path.join("urls.txt"), "https://a.example/private\n").unwrap();
+        // Verdicts that do not fit in a buffer, so that they are written before the end.
+        fs::write(path.join("urls.txt"), "https://a.example/private\n".repeat(400)).unwrap();
         fs::write(path.join("old.log"), log(4)).unwrap();
         fs::write(path.join("new.log"), log(10)).unwrap();
         fs::write(path.join("not.log"), "not a log\n".repeat(100)).unwrap();

@@ -1,11 +1,24 @@
 //! Numbers in a form for people.
 
-/// `part` of `whole` in percent with one decimal; `-` if `whole` is 0.
+/// `part` of `whole` in percent with one decimal, rounded half up; `-` if `whole` is 0.
 pub fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        return "-".to_owned();
+    match whole {
+        0 => "-".to_owned(),
+        _ => format!("{} %", with_tenths(u128::from(part) * 100, whole)),
     }
-    format!("{:.1} %", part as f64 * 100.0 / whole as f64)
+}
+
+/// `part / whole` with one decimal, rounded half up; empty if `whole` is 0.
+pub fn ratio(part: u64, whole: u64) -> String {
+    match whole {
+        0 => String::new(),
+        _ => with_tenths(u128::from(part), whole),
+    }
+}
+
+fn with_tenths(part: u128, whole: u64) -> String {
+    let tenths = (part * 20 / u128::from(whole)).div_ceil(2);
+    format!("{}.{}", tenths / 10, tenths % 10)
 }
 
 /// `1 line`, `2 lines`.
@@ -55,6 +68,13 @@ mod tests {
     fn shares_and_plurals() {
         assert_eq!(percent(1, 0), "-");
         assert_eq!(percent(1, 3), "33.3 %");
+        assert_eq!(percent(u64::MAX, u64::MAX), "100.0 %");
+        // A half is rounded up, whether the digit before is odd or even.
+        for (part, expected) in [(24_999, "6.2 %"), (25_000, "6.3 %"), (35_000, "8.8 %")] {
+            assert_eq!(percent(part, 400_000), expected);
+        }
+        assert_eq!([(1, 4), (1, 20), (5, 1)].map(|of| ratio(of.0, of.1)), ["0.3", "0.1", "5.0"]);
+        assert_eq!(ratio(1, 0), "");
         assert_eq!(counted(1, "line"), "1 line");
         assert_eq!(counted(2_000, "line"), "2,000 lines");
         assert_eq!(megabytes(49_999), "0.0");

@@ -140,14 +140,13 @@ impl ReportModel {
         })
     }
 
-    /// Each crawler and identity at all origins, most bytes first.
+    /// Each crawler and identity that is neither spoofed nor a tool, at all origins, most bytes first.
     pub fn by_bytes(&self) -> Vec<(Actor, Sums)> {
         let mut sums: BTreeMap<Actor, Sums> = BTreeMap::new();
-        self.rows
-            .iter()
-            .for_each(|row| sums.entry(row.actor).or_default().absorb(row.tally.total()));
+        let own = self.rows.iter().filter(|row| self.is_own_crawler(row.actor));
+        own.for_each(|row| sums.entry(row.actor).or_default().absorb(row.tally.total()));
         let mut sums = Vec::from_iter(sums);
-        sums.sort_by_key(|(_, sums)| Reverse(sums.bytes));
+        sums.sort_by_key(|(_, sums)| Reverse((sums.bytes, sums.requests)));
         sums
     }
 

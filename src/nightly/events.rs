@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::sums::Sums;
 use crate::merge::{Merge, merge_fields, sum};
-use crate::numbers::counted;
+use crate::numbers::{counted, percent};
 use crate::report::nights::{EventRow, TrendRow};
 use crate::time::Day;
 
@@ -131,8 +131,7 @@ fn doubled(site_actor: SiteActor<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> 
     if !is_enough || !is_doubled {
         return None;
     }
-    let rate =
-        |sums: &Sums| format!("{:.1} %", sums.violations as f64 * 100.0 / judged(sums) as f64);
+    let rate = |sums: &Sums| percent(sums.violations, judged(sums));
     let (was, is) = (rate(&before), rate(&now));
     let message = format!(
         "{} ({}): {is} of its requests are violations, after {was} in the {RATE_DAYS} days before",

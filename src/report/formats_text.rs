@@ -2,6 +2,7 @@
 
 use crate::audit::probe::Probe;
 use crate::logs::{json::proposal::proposal, registry::ENTRIES};
+use crate::numbers::percent;
 
 use super::privacy::{Addresses, Privacy, Queries};
 use super::{aligned::cut, escape::visible};
@@ -44,9 +45,7 @@ pub fn examined_text(name: &str, examined: &Probe) -> String {
     row("why", &detection.why);
     let rate = match records + rejected {
         0 => "all are comments or blank".to_owned(),
-        meant => {
-            format!("{records} of {meant} parsed ({:.1} %)", *records as f64 * 100.0 / meant as f64)
-        }
+        meant => format!("{records} of {meant} parsed ({})", percent(*records, meant)),
     };
     row("lines", &format!("of the first {lines}, {rate}"));
     if !examined.skipped.is_empty() {

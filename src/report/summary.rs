@@ -112,7 +112,8 @@ fn cost_line(model: &PageModel<'_>) -> String {
     let cost = |bytes| price.shown(price.of_bytes(bytes));
     let first = bytes.iter().take(CHANGED_SHOWN);
     let first = first.map(|(id, bytes)| format!("{} {}", model.name(*id), cost(*bytes)));
-    let (all, first) = (model.audit.total().bytes, first.collect::<Vec<_>>().join(", "));
+    let (all, first) =
+        (model.audit.total_of_crawlers().bytes, first.collect::<Vec<_>>().join(", "));
     let (shown, all) = (cost(all), grouped(all));
     format!("  {all} bytes for known crawlers cost {shown} (most: {first}); see costs.csv\n")
 }

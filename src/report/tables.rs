@@ -166,7 +166,7 @@ fn write_referrals(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
 }
 
 fn write_costs(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
-    let all = of.audit.total().bytes;
+    let all = of.audit.total_of_crawlers().bytes;
     csv.rows(of.audit.by_bytes(), |row, ((id, identity), sums)| {
         row.crawler_and_identity(of.crawlers.registry.crawler(id), identity)
             .counts([sums.requests, sums.bytes])

@@ -7,10 +7,11 @@ use maud::{Markup, html};
 
 use crate::audit::referral_rows::Referrals;
 use crate::audit::status_code::StatusGroup;
+use crate::audit::sums::Sums;
 use crate::audit::tally::crawler_tally::Actor;
 use crate::audit::tally::section_counts::SectionTally;
 use crate::merge::Merge;
-use crate::numbers::megabytes;
+use crate::numbers::{megabytes, ratio};
 
 use super::super::escape::visible;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
@@ -34,7 +35,6 @@ const GROUPS: [(StatusGroup, &str); 6] = [
 ];
 
 /// The answers to one crawler.
-#[derive(Default)]
 struct Taken {
     requests: u64,
     bytes: u64,
@@ -45,8 +45,7 @@ struct Taken {
 pub fn taken(model: &PageModel<'_>) -> Option<Markup> {
     let rows = by_bytes(model);
     let most = rows.first().map(|(_, taken)| taken.bytes)?;
-    let bytes: u64 = rows.iter().fold(0, |sum, (_, taken)| sum.saturating_add(taken.bytes));
-    let requests: u64 = rows.iter().map(|(_, taken)| taken.requests).sum();
+    let Sums { bytes, requests, .. } = model.audit.total_of_crawlers();
     let names = rows.iter().take(NAMES_SHOWN).map(|(actor, _)| model.name(actor.0));
     let names: Vec<String> = names.collect();
     let price = model.audit.price.as_ref();
@@ -82,24 +81,22 @@ pub fn taken(model: &PageModel<'_>) -> Option<Markup> {
     })
 }
 
-/// Crawlers that are not spoofed, most bytes first.
+/// Crawlers that are neither spoofed nor tools, most bytes first.
 fn by_bytes(model: &PageModel<'_>) -> Vec<(Actor, Taken)> {
-    let mut taken: BTreeMap<Actor, Taken> = BTreeMap::new();
-    let own = model.audit.actors().filter(|(_, actor, _)| is_own(model, *actor));
-    for (_, actor, tally) in own {
-        let of_actor = taken.entry(actor).or_default();
-        let sums = tally.total();
-        of_actor.requests += sums.requests;
-        of_actor.bytes = of_actor.bytes.saturating_add(sums.bytes);
+    let mut groups: BTreeMap<Actor, [u64; GROUPS.len()]> = BTreeMap::new();
+    for (_, actor, tally) in model.audit.actors() {
+        let of_actor = groups.entry(actor).or_default();
         for (code, answered) in &tally.statuses {
             if let Some(at) = GROUPS.iter().position(|(group, _)| *group == code.group()) {
-                of_actor.groups[at] += answered.requests;
+                of_actor[at] += answered.requests;
             }
         }
     }
-    let mut taken = Vec::from_iter(taken);
-    taken.sort_by_key(|(_, taken)| Reverse((taken.bytes, taken.requests)));
-    taken
+    let taken = model.audit.by_bytes().into_iter().map(|(actor, sums)| {
+        let groups = groups.get(&actor).copied().unwrap_or_default();
+        (actor, Taken { requests: sums.requests, bytes: sums.bytes, groups })
+    });
+    taken.collect()
 }
 
 /// What each operator took, and the visits that its products sent.
@@ -120,8 +117,7 @@ fn sent(model: &PageModel<'_>) -> Markup {
         .number("Requests taken", |(_, of)| of.crawlers.requests)
         .megabytes("MB taken", |(_, of)| of.crawlers.bytes)
         .column("Requests per visit", Kind::Number, |(_, of)| {
-            let per_visit = of.crawlers.requests as f64 / of.visits.requests as f64;
-            if of.visits.requests == 0 { String::new() } else { format!("{per_visit:.1}") }
+            ratio(of.crawlers.requests, of.visits.requests)
         })
         .folded()
 }

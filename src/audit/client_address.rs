@@ -1,5 +1,6 @@
 //! The client of a request behind proxies.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
@@ -30,6 +31,20 @@ pub fn client_address(record: &Record<'_>, trusted: &[IpNet]) -> Option<IpAddr> 
     address(client(record, trusted)).filter(|address| !is_trusted(address))
 }
 
+/// The client of `record` in a form that all its requests have: its address, or its name as logged. `None` if
+/// the log has none, or if it is a `trusted` proxy, because that has many clients.
+pub fn client_identifier<'r>(record: &Record<'r>, trusted: &[IpNet]) -> Option<Cow<'r, str>> {
+    let name = client(record, trusted);
+    match address(name) {
+        Some(address) => {
+            let is_proxy = trusted.iter().any(|network| network.contains(&address));
+            (!is_proxy).then(|| Cow::Owned(address.to_string()))
+        }
+        None if matches!(name, b"" | b"-") => None,
+        None => Some(String::from_utf8_lossy(name)),
+    }
+}
+
 /// The address in `text`, which may have a port or brackets; an IPv4-mapped IPv6 address is an IPv4
 /// address. `None` for a name.
 pub fn address(text: &[u8]) -> Option<IpAddr> {
@@ -45,14 +60,11 @@ mod tests {
     use crate::crawlers::network_names::network;
     use crate::time::UtcTime;
 
-    #[track_caller]
-    fn check(peer: &str, forwarded_for: Option<&str>, expected: &str) {
-        let trusted =
-            ["10.0.0.0/8", "2001:db8::/32", "192.0.2.1"].map(|text| network(text).unwrap());
-        let record = Record {
+    fn record() -> Record<'static> {
+        Record {
             time: UtcTime::from_unix_seconds(0).unwrap(),
-            client: peer.as_bytes(),
-            forwarded_for: forwarded_for.map(str::as_bytes),
+            client: b"-",
+            forwarded_for: None,
             host: None,
             port: None,
             scheme: None,
@@ -61,10 +73,47 @@ mod tests {
             status: 200,
             bytes: 0,
             user_agent: b"-",
+        }
+    }
+
+    #[track_caller]
+    fn check(peer: &str, forwarded_for: Option<&str>, expected: &str) {
+        let trusted =
+            ["10.0.0.0/8", "2001:db8::/32", "192.0.2.1"].map(|text| network(text).unwrap());
+        let record = Record {
+            client: peer.as_bytes(),
+            forwarded_for: forwarded_for.map(str::as_bytes),
+            ..record()
         };
         let found = client(&record, &trusted).escape_ascii().to_string();
         assert_eq!(found, expected, "{peer} {forwarded_for:?}");
         assert_eq!(client(&record, &[]), peer.as_bytes());
+    }
+
+    #[track_caller]
+    fn check_identifier(client: &str, forwarded_for: Option<&str>, expected: Option<&str>) {
+        let record = Record {
+            client: client.as_bytes(),
+            forwarded_for: forwarded_for.map(str::as_bytes),
+            ..record()
+        };
+        let trusted = [network("10.0.0.0/8").unwrap()];
+        assert_eq!(client_identifier(&record, &trusted).as_deref(), expected, "{client}");
+    }
+
+    #[test]
+    fn one_client_has_one_identifier_and_a_proxy_has_none() {
+        for form in ["2001:db8::1", "[2001:DB8:0::1]:443", "[2001:db8::1]"] {
+            check_identifier(form, None, Some("2001:db8::1"));
+        }
+        check_identifier("10.0.0.1", Some("192.0.2.7:4711"), Some("192.0.2.7"));
+        check_identifier("::ffff:192.0.2.7", None, Some("192.0.2.7"));
+        check_identifier("bot.example", None, Some("bot.example"));
+        for (client, forwarded_for) in
+            [("-", None), ("", None), ("10.0.0.1", None), ("10.0.0.1", Some("10.0.0.2, "))]
+        {
+            check_identifier(client, forwarded_for, None);
+        }
     }
 
     #[test]

@@ -86,7 +86,7 @@ use prepass::{Collected, FirstPass};
 use sessions::Sessions;
 use sites::Sites;
 use tally::build::{self, Run};
-use tally::{Tally, counter::TallyLimits, header, paths::UrlPart};
+use tally::{Tally, counter::TallyLimits, header, urls::UrlPart};
 use what_if::Draft;
 use worker::{Context, Pass, Worker, WorkerCounts};
 
@@ -118,8 +118,10 @@ pub struct Options {
     pub reaction_days: usize,
     /// After how many minutes without requests a session ends; `None` if none are counted.
     pub session_minutes: Option<usize>,
-    /// How requests are counted by path, if they are.
-    pub paths: Option<UrlPart>,
+    /// Whether requests are counted by path.
+    pub paths: bool,
+    /// Which part of a URL makes it distinct.
+    pub url_part: UrlPart,
     /// Networks by which sessions are counted.
     pub networks: Option<Arc<NetworkNames>>,
     /// The limits of a tally.
@@ -141,7 +143,8 @@ impl Options {
             draft: None,
             reaction_days: REACTION_DAYS,
             session_minutes: None,
-            paths: None,
+            paths: false,
+            url_part: UrlPart::Whole,
             networks: None,
             limits: TallyLimits::default(),
         }
@@ -230,6 +233,7 @@ fn context<'a>(
         reaction_days: options.reaction_days,
         pass,
         paths: options.paths,
+        url_part: options.url_part,
         limits: options.limits,
         ranks: registry.ranks().into(),
         own_site: OwnSite::new(registry),

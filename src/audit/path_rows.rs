@@ -8,8 +8,9 @@ use crate::merge::{Merge, sum};
 
 use super::answer_tally::AnswerTally;
 use super::tally::crawler_tally::Actor;
-use super::tally::path_counts::{PathCounts, PathTally, Urls};
+use super::tally::path_counts::{PathCounts, PathTally};
 use super::tally::section_counts::origin_and_path;
+use super::tally::urls::Urls;
 use super::{crawler_row::ActorRow, sums::Span};
 
 /// The most paths that are shown for each crawler and identity.

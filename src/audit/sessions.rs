@@ -1,14 +1,17 @@
-//! Sessions of clients, and the gaps between their requests, in the order of each input.
+//! Sessions of clients, and the gaps between their requests, in the order of time.
 //!
 //! A session is a run of requests of one client with the user agent of one crawler, each within
-//! some minutes of the one before. Lines count in the order of their input, and each input for
-//! itself. Clients are only remembered while an input is read; the result has sums alone.
+//! some minutes of the one before. A gap is the time from one request of a client at an origin to the next. Each input counts for
+//! itself, in the order of [`TimeOrder`]. Clients are only remembered while an input is read; the result has sums alone.
 //!
 //! At most [`CLIENTS_MAX`] clients of an input are remembered. If there are more, those are
 //! forgotten whose session has ended, at most once a minute of the log; if too many are left, requests of further clients are counted
 //! without sessions.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod time_order;
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
@@ -24,17 +27,15 @@ use crate::time::UtcTime;
 
 use super::origin_key::{OriginKey, OriginRank};
 use super::sums::{Compliance, is_default};
-use super::tally::crawler_tally::Actor;
+use super::tally::{crawler_tally::Actor, urls::Urls};
 use super::time_buckets::TimeBuckets;
+use time_order::{InTime, TimeOrder};
 
 /// The most clients of one input that are remembered.
-pub const CLIENTS_MAX: usize = if cfg!(test) { 3 } else { 100_000 };
+pub const CLIENTS_MAX: usize = if cfg!(test) { 12 } else { 100_000 };
 
 /// The least time of a log between two searches for clients to forget, because each takes time.
 const SWEEP_SECONDS: u64 = 60;
-
-/// The number of distinct paths from which on it is estimated, from this many smallest hashes.
-pub const PATHS_MAX: usize = if cfg!(test) { 256 } else { 1024 };
 
 /// Sessions.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -42,33 +43,26 @@ pub const PATHS_MAX: usize = if cfg!(test) { 256 } else { 1024 };
 pub struct SessionSums {
     /// Sessions by their number of requests.
     pub sizes: TimeBuckets,
-    /// Requests of clients that were not remembered.
+    /// Requests of clients that were not remembered, or not named.
     #[serde(skip_serializing_if = "is_default")]
     pub without_session: u64,
+    /// Requests that were further out of order than allowed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub late: u64,
 }
 
 /// The sessions of one crawler.
+// Unknown fields are refused, because one had hashes that cannot be added to these.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct SessionTally {
     /// By the name of the network of the client; empty if it is not known.
     pub networks: BTreeMap<String, SessionSums>,
-    /// The smallest hashes of requested paths.
-    pub paths: BTreeSet<u64>,
+    /// The distinct URLs.
+    pub urls: Urls,
 }
 
 impl SessionTally {
-    /// The distinct paths, and whether their number is exact: otherwise it is an estimate.
-    pub fn distinct_paths(&self) -> (u64, bool) {
-        match self.paths.last() {
-            Some(last) if self.paths.len() >= PATHS_MAX => {
-                let part = *last as f64 / 2f64.powi(64);
-                (((PATHS_MAX - 1) as f64 / part).round() as u64, false)
-            }
-            _ => (self.paths.len() as u64, true),
-        }
-    }
-
     /// The sessions of all networks.
     pub fn total(&self) -> SessionSums {
         sum(self.networks.values().cloned())
@@ -79,35 +73,25 @@ impl SessionTally {
         let mut networks = self.networks.values();
         networks.try_fold(0u64, |total, sums| total.checked_add(sums.requests()?))
     }
-
-    fn bound_paths(&mut self) {
-        while self.paths.len() > PATHS_MAX {
-            self.paths.pop_last();
-        }
-    }
-
-    fn add_path(&mut self, hash: u64) {
-        let is_small = self.paths.last().is_none_or(|last| hash < *last);
-        if is_small || self.paths.len() < PATHS_MAX {
-            self.paths.insert(hash);
-            self.bound_paths();
-        }
-    }
 }
 
 impl SessionSums {
     /// All requests; `None` if the sums cannot be.
     pub fn requests(&self) -> Option<u64> {
-        let mut sizes = self.sizes.buckets();
-        sizes.try_fold(self.without_session, |sum, (size, sessions)| {
+        self.in_sessions()?.checked_add(self.without_session)?.checked_add(self.late)
+    }
+
+    /// The requests in sessions; `None` if the sums cannot be.
+    pub fn in_sessions(&self) -> Option<u64> {
+        self.sizes.buckets().try_fold(0u64, |sum, (size, sessions)| {
             let size = u64::try_from(size).ok().filter(|size| *size > 0)?;
             sum.checked_add(size.checked_mul(sessions)?)
         })
     }
 }
 
-merge_fields!(SessionSums { sizes, without_session });
-merge_fields!(SessionTally { networks, paths }, bound_paths);
+merge_fields!(SessionSums { sizes, without_session, late });
+merge_fields!(SessionTally { networks, urls });
 
 /// The requests of a crawler at an origin under a version of robots.txt with a Crawl-delay.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -125,17 +109,64 @@ pub struct DelayedAt {
 pub struct ClientRequest {
     /// The crawler.
     pub actor: Actor,
-    /// A hash of the client.
-    pub client: u64,
+    /// A hash of the client; `None` if the log names none.
+    pub client: Option<u64>,
     /// The name of its network, if it is known.
     pub network: Option<Arc<str>>,
-    /// A hash of origin and path, if it has a path.
-    pub path: Option<u64>,
+    /// A hash of its URL, if it has a path.
+    pub url: Option<u64>,
     /// The time.
     pub time: UtcTime,
-    /// Its Crawl-delay in milliseconds.
-    pub delayed: Option<(DelayedAt, OriginRank, u64)>,
+    /// Where it ends a gap and begins the next; `None` for robots.txt and without a path.
+    pub at: Option<GapEnd>,
 }
+
+/// Where and how fast a request could be made.
+#[derive(Clone, Debug)]
+pub struct GapEnd {
+    /// The origin.
+    pub origin_key: Arc<OriginKey>,
+    /// Its rank.
+    pub rank: OriginRank,
+    /// The version of robots.txt in force and its Crawl-delay in milliseconds, if it has one.
+    pub delay: Option<(RobotsId, u64)>,
+}
+
+/// A request of a client that waits.
+#[derive(Debug)]
+struct TimedRequest {
+    actor: Actor,
+    client: Option<u64>,
+    network: Option<Arc<str>>,
+    at: Option<GapEnd>,
+}
+
+impl TimedRequest {
+    /// Requests that are equal in this do not differ at one time.
+    fn key(&self) -> (Actor, Option<u64>, Option<&OriginKey>) {
+        (self.actor, self.client, self.at.as_ref().map(|at| &*at.origin_key))
+    }
+}
+
+impl Ord for TimedRequest {
+    fn cmp(&self, other: &TimedRequest) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl PartialOrd for TimedRequest {
+    fn partial_cmp(&self, other: &TimedRequest) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for TimedRequest {
+    fn eq(&self, other: &TimedRequest) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for TimedRequest {}
 
 /// The sums of inputs.
 #[derive(Debug, Default)]
@@ -174,12 +205,21 @@ struct InputSessions {
     waiting: BTreeMap<u64, Vec<ClientRequest>>,
     /// Their number, once it is known.
     chunks: Option<u64>,
+    /// Requests of the chunks before.
+    order: TimeOrder<TimedRequest>,
+    /// The clients before them.
+    clients: Clients,
+}
+
+/// The clients of a log.
+#[derive(Debug, Default)]
+struct Clients {
     /// The last session of each client.
-    clients: HashMap<(Actor, u64), OpenSession, RandomState>,
+    sessions: HashMap<(Actor, u64), OpenSession, RandomState>,
     /// When ended sessions were last forgotten.
     swept: Option<i64>,
-    /// The last request of each client with a Crawl-delay.
-    delayed: HashMap<(DelayedAt, u64), i64, RandomState>,
+    /// The last request of each client at an origin, if it was under a Crawl-delay.
+    delayed: HashMap<(Arc<OriginKey>, Actor, u64), (i64, RobotsId), RandomState>,
 }
 
 impl Sessions {
@@ -196,7 +236,7 @@ impl Sessions {
         of_input.waiting.insert(sequence, requests);
         while let Some(requests) = of_input.waiting.remove(&of_input.next) {
             of_input.next += 1;
-            requests.into_iter().for_each(|request| of_input.count(request, self.silence, counts));
+            requests.into_iter().for_each(|request| of_input.take(request, self.silence, counts));
         }
         self.end_if_complete(inputs, counts, input);
     }
@@ -220,11 +260,9 @@ impl Sessions {
         input: FileId,
     ) {
         if inputs.get(&input).is_some_and(|of_input| of_input.chunks == Some(of_input.next))
-            && let Some(ended) = inputs.remove(&input)
+            && let Some(mut ended) = inputs.remove(&input)
         {
-            for ((actor, _), session) in ended.clients {
-                counts.end_session(actor, &session);
-            }
+            ended.end(self.silence, counts);
         }
     }
 }
@@ -242,148 +280,118 @@ impl SessionCounts {
 }
 
 impl InputSessions {
-    fn count(&mut self, request: ClientRequest, silence: i64, counts: &mut SessionCounts) {
-        let ClientRequest { actor, client, network, path, time, delayed } = request;
-        let now = time.unix_seconds();
+    /// Takes the next request of the input.
+    fn take(&mut self, request: ClientRequest, silence: i64, counts: &mut SessionCounts) {
+        let ClientRequest { actor, client, network, url, time, at } = request;
         let tally = counts.sessions.entry(actor).or_default();
-        path.into_iter().for_each(|path| tally.add_path(path));
-        if let Some((at, rank, delay)) = delayed {
-            self.count_gap((at, client), rank, (now, delay), counts);
+        url.into_iter().for_each(|url| tally.urls.add(url));
+        let InputSessions { order, clients, .. } = self;
+        let request = TimedRequest { actor, client, network, at };
+        order.add(time.unix_seconds(), request, &mut |second, request| {
+            clients.count(second, request, silence, counts);
+        });
+    }
+
+    fn end(&mut self, silence: i64, counts: &mut SessionCounts) {
+        let InputSessions { order, clients, .. } = self;
+        order.end(&mut |second, request| clients.count(second, request, silence, counts));
+        clients.end(counts);
+    }
+}
+
+impl Clients {
+    /// Counts a request; those that are not late come in the order of time.
+    fn count(
+        &mut self,
+        second: i64,
+        request: InTime<TimedRequest>,
+        silence: i64,
+        counts: &mut SessionCounts,
+    ) {
+        match request {
+            InTime::NewLog => self.end(counts),
+            InTime::Late(TimedRequest { actor, network, .. }) => {
+                counts.sums(actor, network.as_deref()).late += 1;
+            }
+            InTime::Next(TimedRequest { actor, client: None, network, .. }) => {
+                counts.sums(actor, network.as_deref()).without_session += 1;
+            }
+            InTime::Next(TimedRequest { actor, client: Some(client), network, at }) => {
+                at.into_iter().for_each(|at| self.count_gap(second, (actor, client), at, counts));
+                self.count_session(second, (actor, client), network, silence, counts);
+            }
         }
-        let key = (actor, client);
-        if let Some(session) = self.clients.get_mut(&key) {
-            if now.saturating_sub(session.last) > silence {
-                counts.end_session(actor, session);
+    }
+
+    fn count_session(
+        &mut self,
+        now: i64,
+        key: (Actor, u64),
+        network: Option<Arc<str>>,
+        silence: i64,
+        counts: &mut SessionCounts,
+    ) {
+        let has_ended = |last: i64| now.saturating_sub(last) > silence;
+        if let Some(session) = self.sessions.get_mut(&key) {
+            if has_ended(session.last) {
+                counts.end_session(key.0, session);
                 session.size = 0;
             }
             (session.last, session.size) = (now, session.size + 1);
             return;
         }
         let is_swept = self.swept.is_some_and(|swept| now.abs_diff(swept) < SWEEP_SECONDS);
-        if self.clients.len() >= CLIENTS_MAX && !is_swept {
+        if self.sessions.len() >= CLIENTS_MAX && !is_swept {
             self.swept = Some(now);
-            let has_ended = |last: i64| now.saturating_sub(last) > silence;
-            let ended = self.clients.extract_if(|_, session| has_ended(session.last));
+            let ended = self.sessions.extract_if(|_, session| has_ended(session.last));
             ended.for_each(|((actor, _), session)| counts.end_session(actor, &session));
         }
-        match self.clients.len() < CLIENTS_MAX {
+        match self.sessions.len() < CLIENTS_MAX {
             true => {
-                self.clients.insert(key, OpenSession { last: now, size: 1, network });
+                self.sessions.insert(key, OpenSession { last: now, size: 1, network });
             }
-            false => counts.sums(actor, network.as_deref()).without_session += 1,
+            false => counts.sums(key.0, network.as_deref()).without_session += 1,
         }
     }
 
-    /// Counts the time since the request before, for as many clients as are remembered.
+    /// Counts the time since the request before, if both were under one version of robots.txt with a
+    /// Crawl-delay, for as many clients and origins as are remembered.
     fn count_gap(
         &mut self,
-        key: (DelayedAt, u64),
-        rank: OriginRank,
-        (now, delay): (i64, u64),
+        now: i64,
+        (actor, client): (Actor, u64),
+        at: GapEnd,
         counts: &mut SessionCounts,
     ) {
+        let GapEnd { origin_key, rank, delay } = at;
+        let key = (origin_key, actor, client);
+        let Some((robots, delay)) = delay else {
+            self.delayed.remove(&key);
+            return;
+        };
         let is_full = self.delayed.len() >= CLIENTS_MAX;
-        let Some(last) = self.delayed.get_mut(&key) else {
+        let Some(before) = self.delayed.get_mut(&key) else {
             if !is_full {
-                self.delayed.insert(key, now);
+                self.delayed.insert(key, (now, robots));
             }
             return;
         };
-        let gap = now.saturating_sub(*last).max(0).unsigned_abs().saturating_mul(1000);
-        *last = now;
-        let (_, sum) = counts.gaps.entry(key.0).or_insert((rank, Compliance::default()));
+        let (last, last_robots) = std::mem::replace(before, (now, robots));
+        if last_robots != robots {
+            return;
+        }
+        let gap = now.abs_diff(last).saturating_mul(1000);
+        let under = DelayedAt { origin_key: key.0, actor, robots };
+        let (_, sum) = counts.gaps.entry(under).or_insert((rank, Compliance::default()));
         sum.absorb(Compliance { requests: 1, kept: u64::from(gap >= delay) });
+    }
+
+    /// Ends all sessions.
+    fn end(&mut self, counts: &mut SessionCounts) {
+        let Clients { sessions, .. } = std::mem::take(self);
+        sessions.into_iter().for_each(|((actor, _), session)| counts.end_session(actor, &session));
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::crawlers::{crawler::CrawlerId, identity::Identity};
-
-    fn random(state: &mut u64, below: usize) -> usize {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (*state >> 33) as usize % below
-    }
-
-    /// Requests of `clients` clients, mostly in order.
-    fn requests(state: &mut u64, clients: usize) -> Vec<ClientRequest> {
-        let origin_key = Arc::new(OriginKey::Unnamed);
-        let request = |at: usize| {
-            let actor = (CrawlerId(random(state, 2) as u16), Identity::Unverified);
-            let seconds = at * 20 + random(state, 400);
-            let at = DelayedAt { origin_key: Arc::clone(&origin_key), actor, robots: RobotsId(0) };
-            let client = random(state, clients) as u64;
-            ClientRequest {
-                actor,
-                client,
-                network: (client > 0).then(|| format!("network {}", client % 3).into()),
-                path: (random(state, 9) > 0).then(|| random(state, 40) as u64),
-                time: UtcTime::from_unix_seconds(seconds as i64).unwrap(),
-                delayed: (random(state, 2) == 0).then_some((at, OriginRank::Named, 60_000)),
-            }
-        };
-        (0..200).map(request).collect()
-    }
-
-    /// The sums of `requests` in chunks that end at random and come in a random order.
-    fn counted(state: &mut u64, requests: &[ClientRequest], chunk_max: usize) -> SessionCounts {
-        let sessions = Sessions::new(2);
-        let mut chunks = Vec::new();
-        let mut rest = requests;
-        while !rest.is_empty() {
-            let (chunk, after) = rest.split_at((1 + random(state, chunk_max)).min(rest.len()));
-            chunks.insert(random(state, chunks.len() + 1), (chunks.len() as u64, chunk.to_vec()));
-            rest = after;
-        }
-        let count = chunks.len() as u64;
-        for (at, (sequence, chunk)) in chunks.into_iter().enumerate() {
-            if at == 1 {
-                sessions.end(FileId::from_index(0), count);
-            }
-            sessions.take(FileId::from_index(0), sequence, chunk);
-        }
-        sessions.end(FileId::from_index(0), count);
-        sessions.into_counts()
-    }
-
-    #[test]
-    fn chunks_in_any_order_give_the_same() {
-        let state = &mut 1;
-        let mut without_session = 0;
-        for clients in [1, 2, 9, 9, 9] {
-            let all = requests(state, clients);
-            let (whole, parts) = (counted(state, &all, 1000), counted(state, &all, 30));
-            assert_eq!(whole.sessions, parts.sessions);
-            assert_eq!(whole.gaps, parts.gaps);
-            let total: u64 = whole.sessions.values().map(|of| of.requests().unwrap()).sum();
-            assert_eq!(total, 200);
-            without_session +=
-                whole.sessions.values().map(|of| of.total().without_session).sum::<u64>();
-        }
-        assert!(without_session > 0);
-    }
-
-    #[test]
-    fn many_paths_are_estimated_in_any_split() {
-        let state = &mut 2;
-        for distinct in [10, 256, 1_000, 20_000] {
-            let mut parts = vec![SessionTally::default(); 3];
-            for path in 0..2 * distinct {
-                let hash = hash_of(path % distinct);
-                parts[random(state, 3)].add_path(hash);
-            }
-            let mut whole = SessionTally::default();
-            parts.into_iter().for_each(|part| whole.absorb(part));
-            let (paths, is_exact) = whole.distinct_paths();
-            assert_eq!(is_exact, distinct < PATHS_MAX as u64);
-            let error = paths.abs_diff(distinct) as f64 / distinct as f64;
-            assert!(error < if is_exact { 1e-9 } else { 0.2 }, "{distinct} as {paths}");
-        }
-    }
-
-    fn hash_of(number: u64) -> u64 {
-        use crate::bounded::StableHash;
-        number.to_be_bytes().stable_hash()
-    }
-}
+mod tests;

@@ -20,6 +20,7 @@ pub mod rulings;
 pub mod section_counts;
 pub mod sections;
 pub mod short_map;
+pub mod urls;
 pub mod user_agents;
 
 use crate::judge::snapshot_history::SnapshotInForce;

@@ -53,7 +53,7 @@ use super::sessions::{ClientRequest, Sessions};
 use super::sites::{Site, SiteId, Sites};
 use super::tally::counter::{Counter, TallyLimits};
 use super::tally::example::Position;
-use super::tally::paths::UrlPart;
+use super::tally::urls::UrlPart;
 use super::what_if::{Compared, Draft};
 use super::{status_code::StatusCode, sums::Span};
 use crate::merge::{Merge, merge_fields};
@@ -104,8 +104,10 @@ pub struct Context<'a> {
     pub limits: TallyLimits,
     /// The rank of each crawler's name.
     pub ranks: Arc<[u16]>,
-    /// How requests are counted by path, if they are.
-    pub paths: Option<UrlPart>,
+    /// Whether requests are counted by path.
+    pub paths: bool,
+    /// Which part of a URL makes it distinct.
+    pub url_part: UrlPart,
     /// The rows of WordPress.
     pub own_site: Option<OwnSite>,
 }
@@ -378,8 +380,8 @@ impl<'a> Worker<'a> {
         let verdict = dated.verdict;
         let hour = context.zone.hour_of(record.time);
         self.counter.hours.count(hour, (crawler, identity), verdict, record.bytes);
-        if let Some((part, path)) = context.paths.zip(path) {
-            let (path, actor) = (path.as_bytes(), (crawler, identity));
+        if let Some(path) = path.filter(|_| context.paths) {
+            let (path, part, actor) = (path.as_bytes(), context.url_part, (crawler, identity));
             let Counter { sections, paths, rows, .. } = &mut self.counter;
             sections.count((origin, rows), path, actor, record);
             paths.count((&*site.origin_key, site.origin_rank), path, part, actor, record);
@@ -422,13 +424,9 @@ impl<'a> Worker<'a> {
             }
         }
         if context.sessions.is_some() {
-            let request = client_request(
-                (context.judge, context.trusted_proxies, context.networks),
-                site,
-                &dated,
-                (crawler, identity, path),
-                record,
-            );
+            let who = (crawler, identity, path.map(|path| (path, context.url_part)));
+            let by = (context.judge, context.trusted_proxies, context.networks);
+            let request = client_request(by, site, &dated, who, record);
             self.client_requests.push(request);
         }
         if let Some(compared) = compared {

@@ -8,7 +8,7 @@ use ipnet::IpNet;
 
 use crate::archive::Store;
 use crate::audit::origin_options::{Aliases, FromPath, OriginOptions};
-use crate::audit::tally::{counter::TallyLimits, header::DraftScope, paths::UrlPart};
+use crate::audit::tally::{counter::TallyLimits, header::DraftScope, urls::UrlPart};
 use crate::audit::{CHUNK_BYTES, Options};
 use crate::audit::{origin_key::OriginKey, what_if::Draft};
 use crate::config::audit_config::{AuditConfig, REACTION_DAYS};
@@ -173,10 +173,11 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
         draft: None,
         reaction_days: config.reaction_days.unwrap_or(REACTION_DAYS),
         session_minutes: config.session_minutes,
-        paths: (config.paths == Some(true)).then_some(match config.strip_query {
+        paths: config.paths == Some(true),
+        url_part: match config.strip_query {
             Some(true) => UrlPart::Path,
             _ => UrlPart::Whole,
-        }),
+        },
         networks: networks.ok().flatten().map(Arc::new),
         limits: TallyLimits::default(),
     }

@@ -171,7 +171,8 @@ mod tests {
         let text = "User-agent: *\nDisallow: /x\nSitemap: https://www.a.example/map?a=%2f\n\
                     Sitemap: /own\nSitemap: sitemap\nSitemap: https://a.example\n\
                     Sitemap: http://a.example:8080/port\nLicense: http://A.example/rsl\n\
-                    Sitemap: https://a.example/rsl\n";
+                    Sitemap: https://a.example/rsl\nSitemap: http://a.example:80/http\n\
+                    Sitemap: https://a.example:443/https\nSitemap: https://a.example:80/odd\n";
         let (text, named) = (parse_body(text.as_bytes()), NamedFiles::default());
         for (host, path, expected) in [
             ("a.example", "/llms.txt", "llms.txt"),
@@ -188,6 +189,12 @@ mod tests {
             ("b.example", "/own", "sitemap"),
             ("", "/own", "sitemap"),
             ("a.example", "/rsl", "license"),
+            // The default port of the scheme of the URL is none.
+            ("a.example", "/http", "sitemap"),
+            ("a.example:80", "/http", ""),
+            ("a.example", "/https", "sitemap"),
+            ("a.example", "/odd", ""),
+            ("a.example:80", "/odd", "sitemap"),
             ("a.example:8080", "/port", "sitemap"),
             ("a.example", "/port", ""),
             ("a.example", "/", ""),

@@ -10,10 +10,11 @@ use crate::audit::referral_rows::Referrals;
 use crate::audit::refetches::{Refetches, refetches};
 use crate::audit::sessions::SessionSums;
 use crate::audit::sums::Compliance;
+use crate::audit::tally::{urls::Urls, user_agents::UserAgentTally};
 use crate::audit::unknown::UnknownCrawler;
 use crate::audit::usage::UsageRow;
 use crate::audit::what_if_rows::{ChangedVerdict, WhatIf};
-use crate::audit::{delay_kept::Excess, model::ReportModel, tally::user_agents::UserAgentTally};
+use crate::audit::{delay_kept::Excess, model::ReportModel};
 use crate::config::money::MILLION;
 use crate::statistics::{two_proportions, wilson_interval};
 use crate::time::Hour;
@@ -208,11 +209,16 @@ fn write_paths(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
 fn write_urls(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
     csv.rows(of.audit.paths.iter().flatten(), |row, ((id, identity), rows)| {
         row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity)
-            .counts([rows.requests, rows.urls.count()])
-            .word(if rows.urls.is_full() { "estimate" } else { "exact" })
+            .counts([rows.requests]);
+        url_cells(&rows.urls, row)
             .counts([rows.many_urls_requests])
             .fraction(rows.many_urls_requests, rows.requests);
     })
+}
+
+/// The number of distinct URLs, and whether it is exact.
+fn url_cells<'r>(urls: &Urls, row: &'r mut Row) -> &'r mut Row {
+    row.counts([urls.count()]).word(if urls.is_full() { "estimate" } else { "exact" })
 }
 
 fn write_violations(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
@@ -469,13 +475,10 @@ fn share_cells([before, since]: [(u64, u64); 2], row: &mut Row) {
 
 fn write_sessions(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
     csv.rows(&of.audit.sessions, |row, ((id, identity), tally)| {
-        let (paths, is_exact) = tally.distinct_paths();
+        let sums = tally.total();
         row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity);
-        session_cells(&tally.total(), row).counts([paths]).word(if is_exact {
-            "exact"
-        } else {
-            "estimate"
-        });
+        session_cells(&sums, row);
+        url_cells(&tally.urls, row).counts([sums.late]);
     })
 }
 
@@ -483,7 +486,7 @@ fn write_networks(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
     of.audit.sessions.iter().try_for_each(|((id, identity), tally)| {
         csv.rows(&tally.networks, |row, (network, sums)| {
             row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity).text(network);
-            session_cells(sums, row);
+            session_cells(sums, row).counts([sums.late]);
         })
     })
 }
@@ -491,7 +494,7 @@ fn write_networks(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
 fn session_cells<'r>(sums: &SessionSums, row: &'r mut Row) -> &'r mut Row {
     let size = |percent| sums.sizes.percentile(percent).map(i64::unsigned_abs);
     let sessions = sums.sizes.total();
-    let requests = sums.requests().unwrap_or_default() - sums.without_session;
+    let requests = sums.in_sessions().unwrap_or_default();
     row.counts([sessions, requests])
         .fraction(requests, sessions)
         .maybe_counts(size(50).zip(size(95)).map(|(median, p95)| [median, p95]))

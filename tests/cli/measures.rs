@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::nightly::bytes;
-use crate::random_world::{CRAWLERS, DAY, HOSTS, Request, UNSEEN, World, utc};
+use crate::random_world::{CRAWLERS, DAY, HOSTS, Request, UNSEEN, World, random, utc};
 
 /// Fetches, gaps, other requests, and those on an old copy.
 type FetchSums = (u64, Vec<i64>, u64, u64);
@@ -325,23 +325,53 @@ fn shares_before_and_since_a_day_are_compared() {
     }
 }
 
+/// The same requests at most 15 minutes out of order, but for some that are late.
+fn as_logged(state: &mut u64, requests: &[Request]) -> Vec<Request> {
+    let mut ends: Vec<(i64, Request)> =
+        requests.iter().map(|of| (of.time + random(state, 901) as i64, *of)).collect();
+    ends.sort_by_key(|(end, _)| *end);
+    let mut requests: Vec<Request> = ends.into_iter().map(|(_, request)| request).collect();
+    for _ in 0..4 {
+        let moved = requests.remove(random(state, requests.len()));
+        requests.insert(random(state, requests.len() + 1), moved);
+    }
+    requests
+}
+
+/// The requests that are not late, in the order of time, and the others.
+fn in_time(logged: &[Request]) -> (Vec<Request>, Vec<Request>) {
+    let is_late = |at: usize| logged[..at].iter().any(|of| of.time - logged[at].time > 900);
+    let (late, mut others): (Vec<usize>, Vec<usize>) =
+        (0..logged.len()).partition(|at| is_late(*at));
+    others.sort_by_key(|at| logged[*at].time);
+    let of = |all: Vec<usize>| all.into_iter().map(|at| logged[at]).collect();
+    (of(others), of(late))
+}
+
 #[test]
-fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
+fn sessions_and_gaps_are_counted_in_the_order_of_time_of_each_input() {
     const SILENCE: i64 = 300 * 60;
     // The network of each client, by the longest prefix, as a cell.
     const NAMES: [&str; 3] = ["'=pair", "one, alone", ""];
     const NETWORKS: &str = "prefix,network\n192.0.2.0/31,=pair\n192.0.2.1,\"one, alone\"\n\
                             2001:db8::/32,six\n";
-    let mut state = 11;
+    let (mut state, mut tested) = (11, 0);
     for _ in 0..4 {
-        let mut world = World::random(&mut state, 400);
-        world.requests[..250].sort_by_key(|request| request.time);
-        let inputs = world.requests.split_at(250);
+        let world = World::random(&mut state, 400);
+        let inputs = world.requests.split_at(50 + random(&mut state, 300));
+        let inputs = [inputs.0, inputs.1].map(|input| as_logged(&mut state, input));
+        let mut late: BTreeMap<(usize, &str), u64> = BTreeMap::new();
         let mut sizes: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
         let mut by_network: BTreeMap<(usize, &str), Vec<i64>> = BTreeMap::new();
         let mut paths: BTreeMap<usize, BTreeSet<_>> = BTreeMap::new();
         let mut gaps: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-        for input in [inputs.0, inputs.1] {
+        for input in inputs.each_ref().map(|input| in_time(input)) {
+            for request in &input.1 {
+                let paths = paths.entry(request.crawler).or_default();
+                paths.insert((request.host, request.path));
+                *late.entry((request.crawler, NAMES[request.client])).or_default() += 1;
+            }
+            let input = input.0;
             for (crawler, client) in (0..12).map(|at| (at / 3, at % 3)) {
                 let own = input.iter().filter(|of| (of.crawler, of.client) == (crawler, client));
                 let own: Vec<&Request> = own.collect();
@@ -354,21 +384,18 @@ fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
                 sizes.entry(crawler).or_default().extend(sessions);
                 let of_path = own.iter().map(|of| (of.host, of.path));
                 paths.entry(crawler).or_default().extend(of_path);
-                let mut versions: BTreeMap<_, Vec<(i64, i64)>> = BTreeMap::new();
-                for request in own.iter().filter(|of| of.path != "/robots.txt") {
-                    let file = world.file(request);
-                    if let Some(delay) = file.delay(crawler) {
-                        let key = (request.host, file.text(), file.groups(crawler).1);
-                        versions.entry(key).or_default().push((request.time, delay));
-                    }
-                }
-                for ((_, _, is_specific), times) in versions {
-                    let (name, group) = (CRAWLERS[crawler].0, ["*", "specific"]);
-                    let key = format!("{name} | {}", group[usize::from(is_specific)]);
-                    for pair in times.windows(2) {
-                        let sum = gaps.entry(key.clone()).or_default();
+                for host in 0..2 {
+                    let at_host = own.iter().filter(|of| of.host == host);
+                    let pages = at_host.filter(|of| of.path != "/robots.txt");
+                    for pair in Vec::from_iter(pages).windows(2) {
+                        let [before, file] = [world.file(pair[0]), world.file(pair[1])];
+                        let delay = file.delay(crawler).filter(|_| before.text() == file.text());
+                        let Some(delay) = delay else { continue };
+                        let group = ["*", "specific"][usize::from(file.groups(crawler).1)];
+                        let key = format!("{} | {group}", CRAWLERS[crawler].0);
+                        let sum = gaps.entry(key).or_default();
                         sum.0 += 1;
-                        sum.1 += u64::from((pair[1].0 - pair[0].0).max(0) >= pair[1].1);
+                        sum.1 += u64::from(pair[1].time - pair[0].time >= delay);
                     }
                 }
             }
@@ -383,14 +410,17 @@ fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
             .into_iter()
             .map(|(crawler, sizes)| {
                 let paths = paths[&crawler].len();
-                format!("{} | {} | {paths} | exact", CRAWLERS[crawler].0, sums(sizes))
+                let of = late.iter().filter(|((of, _), _)| *of == crawler);
+                let late: u64 = of.map(|(_, late)| late).sum();
+                format!("{} | {} | {paths} | exact | {late}", CRAWLERS[crawler].0, sums(sizes))
             })
             .collect();
         expected.sort();
         let mut networks: Vec<String> = by_network
             .into_iter()
             .map(|((crawler, network), sizes)| {
-                format!("{} | {network} | {}", CRAWLERS[crawler].0, sums(sizes))
+                let late = late.get(&(crawler, network)).copied().unwrap_or_default();
+                format!("{} | {network} | {} | {late}", CRAWLERS[crawler].0, sums(sizes))
             })
             .collect();
         networks.sort();
@@ -403,21 +433,23 @@ fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
         let sandbox = world.sandbox();
         sandbox.write("networks.csv", NETWORKS);
         let audit = "audit -q --robots db --session-minutes 300 --networks networks.csv";
-        for (log, input) in [("one", inputs.0), ("two", inputs.1)] {
+        for (log, input) in ["one", "two"].iter().zip(&inputs) {
             sandbox
                 .write(&format!("{log}.log"), input.iter().map(Request::line).collect::<String>());
             sandbox.run(&format!("{audit} --partial {log}.tally {log}.log")).exits(0);
         }
-        sandbox.run(&format!("{audit} -o all one.log two.log")).exits(0);
+        sandbox.run(&format!("{audit} --threads 1 -o all one.log two.log")).exits(0);
+        sandbox.run(&format!("{audit} --threads 8 -o other two.log one.log")).exits(0);
         sandbox.run("report two.tally one.tally -o merged").exits(0);
-        for report in ["all", "merged"] {
+        assert!(late.values().sum::<u64>() > 1, "{late:?}");
+        for report in ["all", "other", "merged"] {
             let columns = "crawler sessions requests_in_sessions requests_median requests_p95 \
-                           requests_without_session distinct_paths paths_kind";
+                           requests_without_session distinct_paths paths_kind requests_late";
             let mut found = sandbox.table(&format!("{report}/sessions.csv")).cells(columns);
             found.sort();
             assert_eq!(found, expected, "{report}");
             let columns = "crawler network sessions requests_in_sessions requests_median requests_p95 \
-                           requests_without_session";
+                           requests_without_session requests_late";
             let mut found = sandbox.table(&format!("{report}/networks.csv")).cells(columns);
             found.sort();
             assert_eq!(found, networks, "{report}");
@@ -426,7 +458,8 @@ fn sessions_and_gaps_are_counted_in_the_order_of_each_input() {
             found.retain(|row| row.starts_with("crawler | crawl-delay-gaps"));
             found.sort();
             assert_eq!(found, gaps, "{report}");
-            assert!(found.len() > 2);
+            tested += found.len();
         }
     }
+    assert!(tested > 9, "{tested}");
 }

@@ -286,6 +286,47 @@ fn paths_are_counted_only_if_wanted() {
     assert!(!sandbox.text("with/paths.csv").contains("secret"));
 }
 
+/// `urls.csv` and `sessions.csv` count the same URLs, exactly up to 4,096.
+#[test]
+fn distinct_urls_are_one_number_in_all_tables() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    for (urls, kind) in [(1_024, "exact"), (4_096, "exact"), (6_000, "estimate")] {
+        let line = |at: usize| {
+            let target = format!("/{}?x={}", at % 100, at / 100);
+            let request = Request { host: "a.example", crawler: 0, target, status: 0, bytes: 0 };
+            request.line()
+        };
+        sandbox.write("access.log", (0..urls).chain(0..9).map(line).collect::<String>());
+        for (strip, distinct) in [("", None), ("--strip-query", Some("100 | exact"))] {
+            let audit = "audit -q --paths --session-minutes 5 --robots robots.txt";
+            sandbox.run(&format!("{audit} {strip} -o report access.log")).exits(0);
+            let of_urls = sandbox.table("report/urls.csv").cells("urls urls_form");
+            let of_sessions =
+                sandbox.table("report/sessions.csv").cells("distinct_paths paths_kind");
+            assert_eq!(of_urls, of_sessions);
+            let found = of_urls[0].split_once(" | ").unwrap();
+            match distinct {
+                Some(distinct) => assert_eq!(of_urls, [distinct]),
+                None if kind == "exact" => assert_eq!(of_urls, [format!("{urls} | exact")]),
+                None => {
+                    let error = found.0.parse::<f64>().unwrap() / urls as f64 - 1.0;
+                    assert!(found.1 == kind && error.abs() < 0.06, "{of_urls:?}");
+                }
+            }
+        }
+        // Sessions alone count the same.
+        sandbox
+            .run("audit -q --session-minutes 5 --robots robots.txt -o alone access.log")
+            .exits(0);
+        sandbox.run("audit -q --paths --robots robots.txt -o paths access.log").exits(0);
+        assert_eq!(
+            sandbox.table("alone/sessions.csv").cells("distinct_paths paths_kind"),
+            sandbox.table("paths/urls.csv").cells("urls urls_form")
+        );
+    }
+}
+
 #[test]
 fn bytes_have_a_price() {
     let sandbox = Sandbox::new();
@@ -294,7 +335,15 @@ fn bytes_have_a_price() {
         Request { host: "a.example", crawler, target: "/".to_owned(), status: 0, bytes }.line()
     };
     let log = [request(0, 1_000_000_000), request(1, 7_000_000_000), request(0, 2_000_000_000)];
-    sandbox.write("access.log", log.concat());
+    // A tool and a spoofed crawler, which are no crawlers of a headline.
+    let other = |client: &str, user_agent: &str| {
+        request(0, 5_000_000_000).replace(CRAWLERS[0].1, user_agent).replace("192.0.2.1", client)
+    };
+    let others = other("192.0.2.1", "curl/8.5.0") + &other("192.0.2.9", CRAWLERS[1].1);
+    sandbox.write("access.log", log.concat() + &others);
+    let list =
+        r#"{"creationTime": "2026-03-01T00:00:00", "prefixes": [{"ipv4Prefix": "192.0.2.0/29"}]}"#;
+    sandbox.write("ranges/bingbot.json", list);
     let columns = "crawler requests bytes bytes_share cost currency";
     let check = |report: &str, currency: &str| {
         let rows = sandbox.table(&format!("{report}/costs.csv")).cells(columns);
@@ -302,7 +351,8 @@ fn bytes_have_a_price() {
         let of_openai = format!("GPTBot | 2 | 3000000000 | 0.300000 | 0.270000 | {currency}");
         assert_eq!(rows, [of_bing, of_openai]);
     };
-    let run = "audit --cost-per-gb 0.09USD --robots robots.txt -o report access.log";
+    let ranges = "--ip-ranges ranges --robots robots.txt";
+    let run = &format!("audit --cost-per-gb 0.09USD {ranges} -o report access.log");
     let summary = sandbox.run(run).exits(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         summary.contains(
@@ -318,8 +368,8 @@ fn bytes_have_a_price() {
             && page.contains("<strong>0.900000 USD</strong>")
     );
     assert!(page.contains("most of them by bingbot and GPTBot."));
-    let config =
-        "[sites.a]\nlogs = [\"access.log\"]\nrobots = \"robots.txt\"\ncost_per_gb = 0.09\n";
+    let config = "[sites.a]\nlogs = [\"access.log\"]\nrobots = \"robots.txt\"\ncost_per_gb = 0.09\n\
+         ip_ranges = \"ranges\"\n";
     sandbox.write("botaudit.toml", config);
     sandbox.run("audit -q --config botaudit.toml --site a -o site").exits(0);
     check("site", "");

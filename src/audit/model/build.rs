@@ -10,7 +10,6 @@ use crate::numbers::counted;
 
 use super::super::identity_warnings::{identity_note, identity_warnings};
 use super::super::quotes::{Quotes, UsedRobots};
-use super::super::sessions::PATHS_MAX;
 use super::super::tally::{
     Tally, counts::Visits, crawler_tally::Times, header::Header, rows::TIME_BUCKETS_MAX,
 };
@@ -94,6 +93,7 @@ impl ReportModel {
         audit.warnings = warnings(&audit, &header, failures);
         audit.warnings.extend(audit.times_given_up());
         audit.warnings.extend(audit.partial_changes());
+        audit.warnings.extend(audit.late_requests());
         audit.notes.extend(audit.hours_given_up());
         audit.notes.extend(audit.continued_groups());
         if let Some(draft) = &header.draft {
@@ -165,6 +165,20 @@ impl ReportModel {
         })
     }
 
+    /// Requests that sessions and gaps lack.
+    fn late_requests(&self) -> Option<String> {
+        let late = self.sessions.iter().map(|(_, sessions)| sessions.total().late);
+        let late: u64 = late.fold(0, u64::saturating_add);
+        (late > 0).then(|| {
+            format!(
+                "sessions.csv and crawl-delay-gaps lack {}: each is more than 15 minutes earlier \
+                 than a line before it; if logs were joined, audit them as separate files, or sort \
+                 the lines by time",
+                counted(late, "request")
+            )
+        })
+    }
+
     fn hours_given_up(&self) -> Option<String> {
         let earlier = self.hours.earlier().requests;
         (earlier > 0).then(|| {
@@ -181,9 +195,10 @@ impl ReportModel {
         let lines: u64 = self.inputs.iter().map(|input| input.tally.crawler).sum();
         let (total, hours) = (self.total(), self.hours.total());
         let requests = total.requests;
-        let sessions = self.sessions.iter().try_fold(0u64, |sum, (_, sessions)| {
-            sum.checked_add(sessions.requests()?).filter(|_| sessions.paths.len() <= PATHS_MAX)
-        });
+        let sessions = self
+            .sessions
+            .iter()
+            .try_fold(0u64, |sum, (_, sessions)| sum.checked_add(sessions.requests()?));
         let of_hours = (hours.requests, hours.allowed, hours.violations);
         let has_sessions = self.sessions.is_empty() || sessions == Some(requests);
         if has_sessions

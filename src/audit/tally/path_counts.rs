@@ -6,13 +6,10 @@ use serde_bytes::ByteBuf;
 use crate::merge::merge_fields;
 
 use super::super::{answer_tally::AnswerTally, distinct::Distinct};
-use super::{crawler_tally::Actor, short_map::ShortMap};
+use super::{crawler_tally::Actor, short_map::ShortMap, urls::Urls};
 
 /// The number of URLs of a path that are many.
 const URLS_MANY: usize = 10;
-
-/// One more than the most URLs that are counted exactly.
-const URLS_MAX: usize = 4097;
 
 /// Requests for one path.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -34,9 +31,6 @@ impl PathTally {
 
 /// Requests for one path by crawler.
 pub type PathTallies = ShortMap<Actor, PathTally>;
-
-/// Distinct URLs.
-pub type Urls = Distinct<URLS_MAX>;
 
 /// What was counted, in order.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -5,29 +5,22 @@ use std::collections::BTreeMap;
 use memchr::memchr;
 use serde_bytes::ByteBuf;
 
-use crate::bounded::{BoundedBytes, StableHash};
+use crate::bounded::BoundedBytes;
 use crate::logs::record::Record;
 use crate::merge::Merge;
 
 use super::super::origin_key::{OriginKey, OriginRank};
 use super::crawler_tally::Actor;
-use super::path_counts::{PathCounts, PathTallies, Urls};
-use super::sections::{push_origin, rank};
+use super::path_counts::{PathCounts, PathTallies};
+use super::section_counts::push_origin;
+use super::sections::rank;
+use super::urls::{UrlPart, Urls, url_hash};
 
 /// The most paths.
 const PATHS_MAX: usize = 20_000;
 
 /// The most bytes of a path.
 const PATH_BYTES_MAX: usize = 1024;
-
-/// Which part of a URL makes it distinct.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum UrlPart {
-    /// Its path and query.
-    Whole,
-    /// Only its path, because reports have no queries.
-    Path,
-}
 
 /// Requests by path while lines are counted.
 #[derive(Clone, Debug)]
@@ -54,12 +47,10 @@ impl PathCounter {
         actor: Actor,
         record: &Record<'_>,
     ) {
+        let url = url_hash(origin, path, part, &mut self.key);
         let query = memchr(b'?', path).unwrap_or(path.len());
         push_origin(origin, &mut self.key);
-        let root = self.key.len();
-        self.key.extend_from_slice(if part == UrlPart::Whole { path } else { &path[..query] });
-        let url = self.key.as_slice().stable_hash();
-        self.key.truncate(root + query.min(PATH_BYTES_MAX));
+        self.key.extend_from_slice(&path[..query.min(PATH_BYTES_MAX)]);
         let tally = self.paths.entry(&self.key).entry(actor);
         tally.answers.count(record.time, record.status, record.bytes);
         tally.urls.add(url);

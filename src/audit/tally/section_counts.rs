@@ -6,8 +6,15 @@ use serde_bytes::ByteBuf;
 
 use crate::merge::merge_fields;
 
+use super::super::origin_key::{OriginKey, OriginRank};
 use super::super::sums::Statuses;
 use super::{crawler_tally::Actor, short_map::ShortMap};
+
+/// The first byte of a key at an origin that the user did not name.
+const STRANGER: u8 = b'?';
+
+/// The same at a named one.
+pub const NAMED: u8 = b'!';
 
 /// Requests for one section.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -38,6 +45,15 @@ pub type SectionTallies = ShortMap<Actor, SectionTally>;
 
 /// The directories of each level, ascending: an origin, whether it was named, a space and the path.
 pub type SectionCounts = [Vec<(ByteBuf, SectionTallies)>; 2];
+
+/// Begins a key of a path at an origin.
+#[inline]
+pub fn push_origin((origin_key, rank): (&OriginKey, OriginRank), key: &mut Vec<u8>) {
+    key.clear();
+    key.push(if rank == OriginRank::Named { NAMED } else { STRANGER });
+    key.extend_from_slice(origin_key.as_str().as_bytes());
+    key.push(b' ');
+}
 
 /// The origin and the path in `key`; `None` in a damaged tally.
 pub fn origin_and_path(key: &[u8]) -> Option<(&str, &[u8])> {

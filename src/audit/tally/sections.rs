@@ -15,12 +15,12 @@ use crate::bounded::{Bounded, StableHash};
 use crate::logs::record::Record;
 use crate::merge::Merge;
 
-use super::super::origin_key::{OriginKey, OriginRank};
+use super::super::origin_key::OriginKey;
 use super::counts::OriginRows;
 use super::crawler_tally::Actor;
 use super::rows::{OriginId, Rows};
 use super::section_counts::{
-    SectionCounts, SectionTallies, SectionTally, first_level, origin_and_path,
+    NAMED, SectionCounts, SectionTallies, SectionTally, first_level, origin_and_path, push_origin,
 };
 
 /// The most directories of each level.
@@ -31,12 +31,6 @@ const RECENT_MAX: usize = 16_384;
 
 /// Longer directories count for the one above.
 const SECTION_BYTES_MAX: usize = 256;
-
-/// The first byte of a key at an origin that the user did not name.
-const STRANGER: u8 = b'?';
-
-/// The same at a named one.
-const NAMED: u8 = b'!';
 
 /// Requests by section while lines are counted.
 #[derive(Clone, Debug)]
@@ -146,15 +140,6 @@ impl Merge for Sections {
         let Sections { recent: _, levels } = other;
         self.levels.absorb(levels);
     }
-}
-
-/// Begins a key of a path at an origin.
-#[inline]
-pub fn push_origin((origin_key, rank): (&OriginKey, OriginRank), key: &mut Vec<u8>) {
-    key.clear();
-    key.push(if rank == OriginRank::Named { NAMED } else { STRANGER });
-    key.extend_from_slice(origin_key.as_str().as_bytes());
-    key.push(b' ');
 }
 
 /// At most the first two directories of a path, with their slashes.

@@ -16,14 +16,15 @@ use crate::merge::Merge;
 use crate::time::UtcTime;
 use crate::url::path::PathQuery;
 
-use super::super::client_address::{client, client_address};
+use super::super::client_address::{client_address, client_identifier};
 use super::super::reactions::{ReactionLimits, TimedRequest};
 use super::super::robots_fetches::is_successful_fetch;
-use super::super::sessions::{ClientRequest, DelayedAt};
+use super::super::sessions::{ClientRequest, GapEnd};
 use super::super::sites::Site;
 use super::super::sums::{Compliance, Span, Statuses};
 use super::super::tally::crawler_tally::{CrawlerTally, Times, ViolationTally};
 use super::super::tally::example::{EXAMPLE_BYTES_MAX, Example, Position};
+use super::super::tally::urls::{UrlPart, url_hash};
 use super::super::time_buckets::TimeBuckets;
 
 /// Adds a request that `rule` disallowed.
@@ -117,28 +118,33 @@ pub(super) fn client_request(
     (judge, trusted_proxies, networks): (&Judge, &[IpNet], Option<&NetworkNames>),
     site: &Site,
     dated: &DatedVerdict<'_>,
-    (crawler, identity, path): (CrawlerId, Identity, Option<PathQuery<'_>>),
+    (crawler, identity, path): (CrawlerId, Identity, Option<(PathQuery<'_>, UrlPart)>),
     record: &Record<'_>,
 ) -> ClientRequest {
     let actor = (crawler, identity);
-    let hash = |path: PathQuery<'_>| {
-        [site.origin_key.to_string().as_bytes(), path.as_bytes()].concat().stable_hash()
+    let hash = |(path, part): (PathQuery<'_>, UrlPart)| {
+        let origin = (&*site.origin_key, site.origin_rank);
+        url_hash(origin, path.as_bytes(), part, &mut Vec::new())
     };
-    let delay = dated.robots.and_then(|robots| {
-        let delay = judge.crawl_delay(robots, crawler)?;
-        let at = DelayedAt { origin_key: Arc::clone(&site.origin_key), actor, robots: robots.id };
-        Some((at, site.origin_rank, delay))
+    let is_paced = path.is_some() && dated.verdict != Verdict::RobotsTxt;
+    let at = is_paced.then(|| GapEnd {
+        origin_key: Arc::clone(&site.origin_key),
+        rank: site.origin_rank,
+        delay: dated
+            .robots
+            .and_then(|robots| Some((robots.id, judge.crawl_delay(robots, crawler)?))),
     });
     let network = networks.and_then(|networks| {
         networks.name_of(client_address(record, trusted_proxies)?).map(Arc::clone)
     });
+    let client = client_identifier(record, trusted_proxies);
     ClientRequest {
         actor,
-        client: client(record, trusted_proxies).stable_hash(),
+        client: client.map(|client| client.as_bytes().stable_hash()),
         network,
-        path: path.map(hash),
+        url: path.map(hash),
         time: record.time,
-        delayed: delay,
+        at,
     }
 }
 

@@ -49,7 +49,7 @@ groups! {
         count("status_3xx", "requests answered with a status of 300 to 399"),
         count("status_4xx", "requests answered with a status of 400 to 499"),
         count("status_5xx", "requests answered with a status of 500 to 599"),
-        count("status_other", "requests answered with any other status"),
+        count("status_other", "requests with any other status, such as 000, and requests without an answer"),
     ];
 
     /// Fetches of robots.txt before violations.
@@ -59,7 +59,7 @@ groups! {
         count("prior_fetch_none", "violations without any earlier fetch by either in these logs"),
         count("prior_fetch_unknown", "violations for which this is not known: in `(others)`, or past the memory limit of 33,554,432 minutes and hours"),
         count("prior_fetch_failed", "violations in `prior_fetch_none` after the crawler had requested robots.txt without success"),
-        count("last_fetch_200", "violations whose last successful fetch before was answered 200"),
+        count("last_fetch_200", "violations whose last successful fetch before was answered 200; in one minute, 200 counts as later than 304"),
         count("last_fetch_304", "violations whose last successful fetch before was answered 304"),
     ];
 
@@ -94,13 +94,14 @@ groups! {
 
     /// Sessions of clients.
     SESSION_SUMS = [
-        count("sessions", "runs of requests of one client, each within the given minutes of the one before, in the order of an input"),
+        count("sessions", "runs of requests of one client, each at most the given minutes after the one before"),
         count("requests_in_sessions", "requests in these sessions"),
         column("requests_per_session", "number, 6 decimals", "requests_in_sessions / sessions"),
-        count("requests_median", "median of the requests in a session"),
+        count("requests_median", "median of the requests in a session, by the nearest rank"),
         count("requests_p95", "their 95th percentile, by the nearest rank"),
-        count("requests_without_session", "requests of clients past the limit of 100,000"),
+        count("requests_without_session", "requests of clients past the limit of 100,000, and those whose client is not known"),
     ];
+    REQUESTS_LATE = [count("requests_late", "requests more than 15 minutes earlier than one on a line before: in no session and no gap")];
 
     /// The two fetches in the archive around a change.
     CHANGE_TIMES = [

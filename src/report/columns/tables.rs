@@ -3,9 +3,9 @@
 use super::column::{CsvColumn, TableSchema, column, count, joined, line_number, tables, time};
 use super::groups::{
     ALLOWED, ALLOWED_IGNORING_STAR, BYTES, CHANGE_DIRECTION, CHANGE_TIMES, CRAWLER, DAY, EXAMPLE,
-    NOT_BOUND_REASON, ORIGIN, PRIOR_FETCHES, REQUESTS, ROBOTS_TXT_REQUESTS, RULE, SEEN,
-    SESSION_SUMS, SHARE_TEST, SITE, SITE_DAY, STATUSES, SUMS, UNKNOWN, UNREACHABLE, VIOLATION_RATE,
-    VIOLATIONS, WHO,
+    NOT_BOUND_REASON, ORIGIN, PRIOR_FETCHES, REQUESTS, REQUESTS_LATE, ROBOTS_TXT_REQUESTS, RULE,
+    SEEN, SESSION_SUMS, SHARE_TEST, SITE, SITE_DAY, STATUSES, SUMS, UNKNOWN, UNREACHABLE,
+    VIOLATION_RATE, VIOLATIONS, WHO,
 };
 
 tables! {
@@ -21,8 +21,8 @@ tables! {
     /// A row for each broken rule and crawler.
     VIOLATION = "violations.csv", "each origin, crawler, identity and deciding rule of one version of a robots.txt": [
         ORIGIN, WHO, RULE, REQUESTS, STATUSES, BYTES, SEEN, EXAMPLE, PRIOR_FETCHES,
-        column("fetch_age_minutes_min", "minutes", "least time between the last successful fetch and the violation; empty if there was no fetch"),
-        column("fetch_age_minutes_median", "minutes", "median of that time"),
+        column("fetch_age_minutes_min", "minutes", "least time from the last successful fetch to a violation, by the minute; empty if there was no fetch"),
+        column("fetch_age_minutes_median", "minutes", "median of that time, by the nearest rank"),
         column("fetch_age_minutes_max", "minutes", "greatest value of that time"),
         column("not_bound_reason", "user-triggered, declined, reported-not-following, ignores-star", "with `--include-unbound`: why the rule does not bind the crawler; empty if it does"),
         time("snapshot_fetched_utc", "fetch time of the snapshot by which the earliest request was judged; empty without an archive"),
@@ -32,7 +32,7 @@ tables! {
     /// Requests by status.
     STATUS = "statuses.csv", "each origin, crawler, identity and HTTP status": [
         ORIGIN, CRAWLER,
-        column("status", "HTTP status", "status of the answers, 100 to 599; empty for any other, and for requests without an answer"),
+        column("status", "HTTP status", "status of the answers, 100 to 599; empty for any other, such as 000, and for requests without an answer"),
         column("status_group", "ok, not-modified, redirected, refused, not-found, other-client-error, server-error, other", "`ok`: 200 to 299; `not-modified`: 304; `redirected`: other 3xx; `refused`: 401, 402, 403, 429, 451; `not-found`: 404, 410; `other-client-error`: other 4xx; `server-error`: 5xx; `other`: the rest"),
         REQUESTS,
         column("share", "fraction, 6 decimals", "requests / all requests of this crawler and identity at this origin"),
@@ -45,7 +45,7 @@ tables! {
         column("operator", "text", "company that runs the products and the crawlers"),
         column("product", "text", "product that sent the visits; `*` for all products of the operator together"),
         column("product_kind", "search, ai-assistant, social, chat, news, mail, video", "kind of the product; empty for `*`"),
-        count("visits", "requests of clients that are not crawlers, by GET and answered with a status below 400, with a Referer of this product"),
+        count("visits", "requests of clients that are not crawlers, by GET and answered with a status of at most 399, with a Referer of this product"),
         column("visit_bytes", "bytes", "size of their responses, as logged"),
         time("first_visit_utc", "time of the first of them; empty if there is none"),
         time("last_visit_utc", "time of the last of them"),
@@ -55,10 +55,10 @@ tables! {
     ];
 
     /// What crawlers cost, if a price is given.
-    COSTS = "costs.csv", "each crawler and identity, for all origins together, most bytes first; only with `--cost-per-gb`": [
+    COSTS = "costs.csv", "each crawler and identity that is neither spoofed nor a tool, for all origins together, most bytes first; only with `--cost-per-gb`": [
         CRAWLER, REQUESTS, BYTES,
-        column("bytes_share", "fraction, 6 decimals", "bytes / bytes of all known crawlers"),
-        column("cost", "number, 6 decimals", "price of these bytes, at the price of `--cost-per-gb` for 10^9 bytes"),
+        column("bytes_share", "fraction, 6 decimals", "bytes / bytes of all rows, which are those of known crawlers in the headline"),
+        column("cost", "number, 6 decimals", "price of these bytes, at the price of `--cost-per-gb` for 10^9 bytes; the total in the summary is rounded once"),
         column("currency", "text", "currency of that price; empty if it is given without one"),
     ];
 
@@ -70,7 +70,7 @@ tables! {
     ];
 
     /// Requests by path, if they are counted.
-    PATHS = "paths.csv", "each crawler and identity, and each of the 100 paths that it requested most; only with `--paths`": [
+    PATHS = "paths.csv", "each crawler and identity, and each of the 100 paths that it requested most (of equal ones, the first by origin and path); only with `--paths`": [
         CRAWLER,
         column("origin", "scheme://host[:port]", "origin that was requested; `*` for the other paths"),
         column("path", "path", "path without query, as it is compared with rules, cut to 1,024 bytes; `(others)` for the requests of this crawler for all other paths"),
@@ -83,17 +83,17 @@ tables! {
         count("requests", "requests with a path"),
         count("urls", "distinct URLs among them: origin, path and query; without queries if `--strip-query` is given"),
         column("urls_form", "exact, estimate", "whether `urls` is exact, which it is up to 4,096, or an estimate from 4,097 hashes with a standard error of 1.6 %"),
-        count("many_queries_requests", "requests for paths that this crawler requested with 10 or more different queries; only among the paths that are kept (see [limits](limits.md))"),
+        count("many_queries_requests", "requests for paths of one origin that this crawler requested with 10 or more different queries, where no query is one of them; 0 if `--strip-query` is given; only among the paths that are kept (see [limits](limits.md))"),
         column("many_queries_share", "fraction, 6 decimals", "many_queries_requests / requests"),
     ];
 
     /// The broken rules with the lines around them.
-    ROBOTS_RULES = "robots-rules.csv", "each broken rule of a robots.txt, each User-agent line of its group, and each rule near it": [
+    ROBOTS_RULES = "robots-rules.csv", "each broken rule of a robots.txt, the first 20 User-agent lines of its group, and the three rules of the group before it and after it": [
         column("robots_digest", "sha256:hex", "digest of the robots.txt version that holds the line"),
         line_number("line", "line number in that version"),
         column("field", "user-agent, allow, disallow", "kind of line"),
         column("value", "product token, `*` or path pattern", "value of the line, as written in the file"),
-        count("requests", "requests that broke this rule, without spoofed crawlers; empty if there are none"),
+        count("requests", "requests that broke this rule, without spoofed crawlers and tools; empty if there are none"),
     ];
 
     /// Fetches of robots.txt by crawlers, and requests before the first fetch.
@@ -115,11 +115,11 @@ tables! {
         column("origin", "scheme://host[:port]", "origin that was requested; `*` for all origins together"),
         CRAWLER,
         count("successful_fetches", "requests for robots.txt by GET that were answered 200 or 304"),
-        count("gaps", "times from one of these fetches to the next at the same origin"),
-        column("gap_minutes_median", "minutes", "median of these times; half of them are at most as long"),
+        count("gaps", "times from one of these fetches to the next at the same origin, by the minute: 0 within one minute"),
+        column("gap_minutes_median", "minutes", "median of these times, by the nearest rank"),
         column("gap_minutes_p95", "minutes", "their 95th percentile, by the nearest rank"),
         count("requests_after_first_fetch", "other requests from the minute of the first successful fetch on"),
-        count("requests_on_old_copy", "those of them without a successful fetch in the 24 hours before, by the minute"),
+        count("requests_on_old_copy", "those of them more than 24 hours after the last successful fetch before them, by the minute: 1,440 minutes are not more"),
         column("old_copy_share", "fraction, 6 decimals", "requests_on_old_copy / requests_after_first_fetch"),
     ];
 
@@ -129,17 +129,17 @@ tables! {
         column("robots_digest", "sha256:hex", "digest of the robots.txt version with the Crawl-delay"),
         line_number("delay_line", "line of the Crawl-delay; of the shortest one if several apply to the crawler"),
         column("delay", "text", "value of the line, as written"),
-        column("delay_seconds", "seconds, 3 decimals", "the same as a number; empty if the value is not a number"),
+        column("delay_seconds", "seconds, 3 decimals", "the same as a number, cut off after 3 decimals; empty if the value is not a number"),
         column("group", "product token or `*`", "User-agent token through which the line applies to the crawler"),
         column("honours_delay", "honoured, ignored, unknown", "whether the crawler honours Crawl-delay, according to the registry"),
         count("requests", "requests of this row, without requests for robots.txt and requests without a path"),
-        count("allowed_per_hour", "most requests in an hour that are possible with this delay; empty if it sets no limit"),
-        count("over_hourly", "sum of the requests over that limit in all clock hours: at least this many came too early"),
+        count("allowed_per_hour", "most requests in an hour that are possible with this delay: 3,600 / delay, rounded up; empty if it sets no limit"),
+        count("over_hourly", "sum of the requests over that limit in all clock hours of UTC, of all clients together: at least this many came too early"),
         count("hours_over", "clock hours over the limit"),
-        count("allowed_per_day", "most requests in a UTC day that are possible with this delay"),
+        count("allowed_per_day", "most requests in a UTC day that are possible with this delay: 86,400 / delay, rounded up"),
         count("over_daily", "sum of the requests over that limit in all days"),
         count("days_over", "days over the limit"),
-        time("busiest_hour_utc", "start of the hour with most requests; empty past the memory limit for times"),
+        time("busiest_hour_utc", "start of the hour with most requests, the earliest of equal ones; empty past the memory limit for times"),
         count("busiest_hour_requests", "requests in that hour"),
         NOT_BOUND_REASON,
     ];
@@ -182,12 +182,12 @@ tables! {
         count("requests_uncertain", "such requests between the two fetches"),
         time("first_fetch_utc", "minute of the first successful fetch of robots.txt from `changed_before_utc` on"),
         column("fetched_by", "own, operator", "who made that fetch: the crawler, or another crawler of its operator"),
-        count("requests_until_fetch", "requests for these paths from `changed_before_utc` to that fetch; empty if not known"),
-        count("requests_after_fetch", "requests for these paths after that fetch; empty if not known"),
+        count("requests_until_fetch", "requests for these paths from `changed_before_utc` to the minute before that fetch, or to the end without a fetch; empty if not known"),
+        count("requests_after_fetch", "requests for these paths from the minute of that fetch to the end; empty if not known"),
         column("promised_hours", "hours", "how soon a change takes effect, as the operator promises; empty if it promises no time"),
-        count("requests_after_promise", "requests for these paths later than that after `changed_before_utc`"),
+        count("requests_after_promise", "requests for these paths from that time after `changed_before_utc` on"),
         time("last_request_utc", "time of the last request for these paths, in all these times"),
-        count("other_requests_after", "all other requests after that fetch, robots.txt included; empty if not known"),
+        count("other_requests_after", "all other requests from the minute of that fetch to the end, robots.txt included but for that fetch; empty if not known"),
         column("reaction", "obeyed-at-once, obeyed-late, still-requesting, never-fetched, gone, too-few-requests, found, not-found, unknown", "what the crawler did"),
         column("reaction_hours_min", "hours, 6 decimals", "least time from the change to the last request before the crawler obeyed, or to the first request for newly allowed paths"),
         column("reaction_hours_max", "hours, 6 decimals", "greatest value of that time"),
@@ -199,7 +199,7 @@ tables! {
         ORIGIN, CRAWLER,
         column("signal", "content-usage, content-signal, product-token", "form of the statement"),
         column("category", "train-ai, search, ai-train, ai-input, use, ai-training", "kind of use, in the words of that form; for a product token the purpose of its row in the registry"),
-        column("preference", "reserved, permitted, immediate, reference, full, changed-recently", "preference in force; `changed-recently` if an earlier version of robots.txt that the crawler may still have had states something else"),
+        column("preference", "reserved, permitted, immediate, reference, full, changed-recently", "preference in force; `changed-recently` if an earlier copy of robots.txt that the crawler may still have had does not state the same"),
         line_number("line", "line that states it"),
         column("robots_digest", "sha256:hex", "digest of the robots.txt version in force"),
         REQUESTS,
@@ -282,8 +282,9 @@ tables! {
     /// Sessions of clients.
     SESSIONS = "sessions.csv", "each crawler and identity, for all origins together; only with `--session-minutes`: see [sessions](#sessions)": [
         CRAWLER, SESSION_SUMS,
-        count("distinct_paths", "distinct origins with path and query"),
-        column("paths_kind", "exact, estimate", "whether `distinct_paths` is exact; from 1,024 on it is estimated from the smallest 1,024 hashes, with a standard error of 3 %"),
+        count("distinct_paths", "distinct URLs, as `urls` in `urls.csv`"),
+        column("paths_kind", "exact, estimate", "whether `distinct_paths` is exact, as `urls_form` in `urls.csv`"),
+        REQUESTS_LATE,
     ];
 
     /// Sessions by network.
@@ -291,6 +292,7 @@ tables! {
         CRAWLER,
         column("network", "text", "name of the smallest of these networks that has the address of the client; empty if none has it, or if the log has no address"),
         SESSION_SUMS,
+        REQUESTS_LATE,
     ];
 
     /// All violating requests.

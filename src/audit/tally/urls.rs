@@ -1,0 +1,40 @@
+//! The distinct URLs of crawlers.
+
+use memchr::memchr;
+
+use crate::bounded::StableHash;
+
+use super::super::distinct::Distinct;
+use super::super::origin_key::{OriginKey, OriginRank};
+use super::section_counts::push_origin;
+
+/// One more than the most URLs that are counted exactly.
+const URLS_MAX: usize = 4097;
+
+/// Distinct URLs.
+pub type Urls = Distinct<URLS_MAX>;
+
+/// Which part of a URL makes it distinct.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum UrlPart {
+    /// Its path and query.
+    Whole,
+    /// Only its path, because reports have no queries.
+    Path,
+}
+
+/// The hash of a URL by which all tables count it. `scratch` is used for its text.
+pub fn url_hash(
+    origin: (&OriginKey, OriginRank),
+    path: &[u8],
+    part: UrlPart,
+    scratch: &mut Vec<u8>,
+) -> u64 {
+    let end = match part {
+        UrlPart::Whole => path.len(),
+        UrlPart::Path => memchr(b'?', path).unwrap_or(path.len()),
+    };
+    push_origin(origin, scratch);
+    scratch.extend_from_slice(&path[..end]);
+    scratch.as_slice().stable_hash()
+}

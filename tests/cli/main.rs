@@ -2,6 +2,7 @@
 //!
 //! - `audit`: verdicts, counts and origins, from logs to cells.
 //! - `bad_input`: damaged, invalid and hostile input; nothing is lost, and memory is limited.
+//! - `boundaries`: definitions, one second or one request before, at and after their limits.
 //! - `browser`: shows pages; a tool of other tests.
 //! - `check`: one URL and the explanation.
 //! - `classify`: lists of URLs.
@@ -53,6 +54,7 @@
 
 mod audit;
 mod bad_input;
+mod boundaries;
 mod browser;
 mod check;
 mod chunks;

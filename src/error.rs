@@ -52,6 +52,20 @@ impl Error {
         Error(Box::new(Kind::Inconsistent(what.into())))
     }
 
+    /// Sums of the file at `path` that differ are not a bug, but damage to that file; `advice` says
+    /// what it is and what to do. Other errors stay as they are.
+    pub fn in_file(self, path: &Path, advice: &str) -> Error {
+        match *self.0 {
+            Kind::Inconsistent(what) => Error::invalid_file(path, format!("{advice} ({what})")),
+            _ => self,
+        }
+    }
+
+    /// Whether sums differ that must agree.
+    pub fn is_inconsistent(&self) -> bool {
+        matches!(&*self.0, Kind::Inconsistent(_))
+    }
+
     /// Whether the reader of our output closed it (`| head`), which is not a failure.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&*self.0, Kind::Io { cause, .. } if cause.kind() == io::ErrorKind::BrokenPipe)

@@ -1,10 +1,13 @@
 //! The violating requests of the subject, from the evidence file of the audit.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::bounded::StableHash;
 use crate::error::{Error, Result};
 use crate::input::open::{Opened, open};
 use crate::input::source::{Location, Source};
@@ -17,6 +20,21 @@ const DISTINCT_MAX: usize = 10_000;
 
 /// The most lines that a letter or a message quotes for each client.
 pub const LINES_MAX: usize = 30;
+
+/// The most targets of all clients together.
+const TARGETS_MAX: usize = 1 << 20;
+
+/// The longest row. A line of a log has at most 1 MiB, of which a few bytes may be escaped as four.
+const RECORD_BYTES_MAX: usize = 8 << 20;
+
+/// The longest time and the longest name of a client.
+const NAME_BYTES_MAX: usize = 1024;
+
+/// The bytes of a user agent that are quoted.
+const USER_AGENT_BYTES_MAX: usize = 4096;
+
+/// The most bytes that are quoted of all clients together.
+const QUOTED_BYTES_MAX: usize = 64 << 20;
 
 /// The columns that are read.
 const COLUMNS: [&str; 11] = [
@@ -43,13 +61,17 @@ pub struct ClientRequests {
     pub user_agent: String,
     /// The first requests, a line each.
     pub lines: Vec<String>,
-    targets: BTreeSet<String>,
+    /// Their stable hashes.
+    targets: BTreeSet<u64>,
+    /// Whether others were not counted.
+    has_more_targets: bool,
 }
 
 impl ClientRequests {
     /// The number of different targets, unless there are too many to count.
     pub fn targets(&self) -> Option<usize> {
-        Some(self.targets.len()).filter(|count| *count < DISTINCT_MAX)
+        let targets = Some(self.targets.len()).filter(|_| !self.has_more_targets);
+        targets.filter(|count| *count < DISTINCT_MAX)
     }
 }
 
@@ -59,6 +81,10 @@ pub struct EvidenceRows {
     pub requests: u64,
     /// By client, as the file has it; empty if it has none.
     pub clients: BTreeMap<String, ClientRequests>,
+    /// Targets of all clients.
+    targets: usize,
+    /// Bytes of all quoted lines.
+    quoted_bytes: usize,
 }
 
 impl EvidenceRows {
@@ -69,7 +95,9 @@ impl EvidenceRows {
     pub fn copy(path: &Path, subject: &Subject<'_>, out: &mut impl Write) -> Result<EvidenceRows> {
         let location = Location::File(path.to_owned());
         let source = Source { name: path.display().to_string(), location };
-        let decoded = Decoded(open(&source, &Arc::default())?);
+        let record_bytes = Rc::default();
+        let opened = open(&source, &Arc::default())?;
+        let decoded = Decoded { opened, record_bytes: Rc::clone(&record_bytes) };
         let mut reader = csv::Reader::from_reader(decoded);
         let wrong = |why: String| Error::invalid_file(path, why);
         let header = reader.headers().map_err(|err| wrong(err.to_string()))?.clone();
@@ -84,9 +112,15 @@ impl EvidenceRows {
         let mut rows = EvidenceRows::default();
         for record in reader.records() {
             let record = record.map_err(|err| wrong(err.to_string()))?;
+            record_bytes.set(0);
             let cells = |at: usize| record.get(indexes[at]).unwrap_or_default();
             let cells: [&str; COLUMNS.len()] = std::array::from_fn(cells);
-            let [.., origin, crawler, identity, _] = cells;
+            let [time, client, .., origin, crawler, identity, _] = cells;
+            if time.len().max(client.len()) > NAME_BYTES_MAX {
+                let line = record.position().map_or(0, csv::Position::line);
+                let why = "a time or a client is too long; create the file again";
+                return Err(Error::invalid(path, line, why));
+            }
             if subject.has(origin, crawler, identity) {
                 csv.write_record(&record).map_err(cannot)?;
                 rows.add(cells);
@@ -108,24 +142,35 @@ impl EvidenceRows {
         of.bytes = of.bytes.saturating_add(bytes.parse().unwrap_or(0));
         if of.first.is_empty() || *time < *of.first {
             of.first = time.to_owned();
-            of.user_agent = shown(user_agent);
+            of.user_agent = shown(beginning(user_agent));
         }
         if *time > *of.last {
             of.last = time.to_owned();
         }
-        if of.targets.len() < DISTINCT_MAX && !of.targets.contains(target) {
-            of.targets.insert(target.to_owned());
+        of.has_more_targets |= self.targets >= TARGETS_MAX;
+        if of.targets().is_some() && of.targets.insert(target.as_bytes().stable_hash()) {
+            self.targets += 1;
         }
-        if of.lines.len() < LINES_MAX {
+        if of.lines.len() < LINES_MAX && self.quoted_bytes < QUOTED_BYTES_MAX {
             let client = if client.is_empty() { "-" } else { client };
             let (time, client, status, bytes) =
                 (shown(time), shown(client), shown(status), shown(bytes));
             let request = quoted(&format!("{} {}", shown(method), shown(target)));
             let user_agent = quoted(&shown(user_agent));
-            of.lines
-                .push(format!("{time} {client} \"{request}\" {status} {bytes} \"{user_agent}\""));
+            let line = format!("{time} {client} \"{request}\" {status} {bytes} \"{user_agent}\"");
+            self.quoted_bytes += line.len();
+            of.lines.push(line);
         }
     }
+}
+
+/// The first bytes of `user_agent`, as many as are read of one.
+fn beginning(user_agent: &str) -> &str {
+    let mut end = user_agent.len().min(USER_AGENT_BYTES_MAX);
+    while !user_agent.is_char_boundary(end) {
+        end -= 1;
+    }
+    &user_agent[..end]
 }
 
 /// `text` between quotes.
@@ -133,14 +178,28 @@ fn quoted(text: &str) -> String {
     text.replace('"', "\\x22")
 }
 
-/// The decompressed bytes of a file; damage is an error.
-struct Decoded(Opened);
+/// The decompressed bytes of a file; damage is an error, and so is a row without an end.
+struct Decoded {
+    opened: Opened,
+    /// Bytes since the last row.
+    record_bytes: Rc<Cell<usize>>,
+}
 
 impl Read for Decoded {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.record_bytes.get() > RECORD_BYTES_MAX {
+            let mib = RECORD_BYTES_MAX >> 20;
+            let why = format!("is not an evidence file: a row has more than {mib} MiB");
+            return Err(io::Error::other(why));
+        }
         match out.is_empty() {
             true => Ok(0),
-            false => self.0.read(out).map_err(|damage| io::Error::other(damage.to_string())),
+            false => {
+                let read = self.opened.read(out);
+                let count = read.map_err(|damage| io::Error::other(damage.to_string()))?;
+                self.record_bytes.update(|bytes| bytes + count);
+                Ok(count)
+            }
         }
     }
 }

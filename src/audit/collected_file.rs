@@ -22,7 +22,7 @@ use super::prepass::{AskedOrigins, Collected};
 use super::tally::header::{RegistrySummary, ReportedOptions};
 use super::tally::made_by::{MadeBy, merge_options};
 use super::tally::rows::STRANGERS_MAX;
-use super::{client_key::KeyFingerprint, packed};
+use super::{client_key::KeyFingerprint, memory_limit::MemoryLimit, packed, packed::Unreadable};
 
 /// Grows by one when such a file changes its meaning.
 const SCHEMA_VERSION: u32 = 1;
@@ -55,6 +55,9 @@ const NEUTRAL: [&str; 16] = [
 
 /// Options that select what is collected; a file may contain more than an audit needs.
 const WANTED: [&str; 3] = ["verify_dns", "infer_outages", "fetch"];
+
+/// What such a file is in errors.
+const READ: &str = "what was collected";
 
 const DAMAGED: &str = "is damaged; create it again with audit --collect";
 
@@ -179,8 +182,8 @@ impl CollectedFile {
     /// Reads what [`CollectedFile::to_bytes`] wrote; `path` is for errors.
     ///
     /// # Errors
-    /// If it is not such a file, is damaged, or is of another version.
-    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<CollectedFile> {
+    /// If it is not such a file, is damaged, of another version, or takes more than `memory`.
+    pub fn from_bytes(bytes: &[u8], path: &Path, memory: &MemoryLimit) -> Result<CollectedFile> {
         let Some(frames) = bytes.strip_prefix(MAGIC) else {
             let why = match is_collected(bytes) {
                 true => "was written by another version of botaudit; collect again",
@@ -189,8 +192,12 @@ impl CollectedFile {
             return Err(Error::invalid_file(path, why));
         };
         let damaged = || Error::invalid_file(path, DAMAGED);
+        let refused = |why| match why {
+            Unreadable::Damaged => damaged(),
+            Unreadable::TooLarge => packed::too_large(path, memory),
+        };
         let (header, body) = packed::frames(frames).ok_or_else(damaged)?;
-        let header: CollectedHeader = packed::unpacked(header).ok_or_else(damaged)?;
+        let header: CollectedHeader = packed::unpacked(header, memory).map_err(refused)?;
         if header.schema_version != SCHEMA_VERSION {
             let why = format!(
                 "was written by botaudit {}, and this version ({}) cannot read it; collect again",
@@ -199,7 +206,7 @@ impl CollectedFile {
             );
             return Err(Error::invalid_file(path, why));
         }
-        let body: Body = packed::unpacked(body).ok_or_else(damaged)?;
+        let body: Body = packed::unpacked(body, memory).map_err(refused)?;
         let has_answers = body.answers.is_some();
         let collected = body.into_collected(header.crawlers.len()).ok_or_else(damaged)?;
         if has_answers != header.client_key.is_some() {
@@ -208,12 +215,13 @@ impl CollectedFile {
         Ok(CollectedFile { header, collected })
     }
 
-    /// Reads the file at `path`.
+    /// Reads the file at `path`, which may take `memory_bytes` of memory.
     ///
     /// # Errors
     /// As [`CollectedFile::from_bytes`], or where it cannot be read.
-    pub fn read(path: &Path) -> Result<CollectedFile> {
-        CollectedFile::from_bytes(&packed::read_file("what was collected", path)?, path)
+    pub fn read(path: &Path, memory_bytes: usize) -> Result<CollectedFile> {
+        let memory = MemoryLimit::new(memory_bytes);
+        CollectedFile::from_bytes(&packed::read_file(READ, path, &memory)?, path, &memory)
     }
 }
 
@@ -222,21 +230,23 @@ pub fn is_collected(head: &[u8]) -> bool {
     head.starts_with(MAGIC_OF_ANY_VERSION)
 }
 
-/// The result of a first pass over all logs of the files at `paths`. Equal files count once.
+/// The result of a first pass over all logs of the files at `paths`, which may take `memory_bytes`
+/// of memory. Equal files count once.
 ///
 /// # Errors
 /// If one cannot be read, two of them have an input of the same name, or they do not fit together:
 /// another version, registry, key or option.
-pub fn merge_collected(paths: &[PathBuf]) -> Result<CollectedFile> {
+pub fn merge_collected(paths: &[PathBuf], memory_bytes: usize) -> Result<CollectedFile> {
+    let memory = MemoryLimit::new(memory_bytes);
     let mut known = BTreeSet::new();
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
     let mut sum: Option<(String, CollectedFile)> = None;
     for path in paths {
-        let bytes = packed::read_file("what was collected", path)?;
+        let bytes = packed::read_file(READ, path, &memory)?;
         if !known.insert(xxhash_rust::xxh3::xxh3_128(&bytes)) {
             continue;
         }
-        let file = CollectedFile::from_bytes(&bytes, path)?;
+        let file = CollectedFile::from_bytes(&bytes, path, &memory)?;
         let name = path.display().to_string();
         for input in &file.header.inputs {
             if let Some(other) = owners.insert(input.clone(), name.clone()) {
@@ -254,6 +264,16 @@ pub fn merge_collected(paths: &[PathBuf]) -> Result<CollectedFile> {
                 sum.header.inputs.extend(file.header.inputs);
                 merge_options(&mut sum.header.options, &file.header.options);
                 sum.collected.absorb(file.collected);
+                if memory.left() < memory_bytes / 2 {
+                    // Equal entries of several files are one entry of the sum.
+                    memory.back_to(0);
+                    let body = Body::of(std::mem::take(&mut sum.collected));
+                    let body = packed::measure(body, &memory);
+                    let body = body.map_err(|_| packed::too_large(path, &memory))?;
+                    let collected = body.into_collected(sum.header.crawlers.len());
+                    let damaged = || Error::invalid_file(path, DAMAGED);
+                    sum.collected = collected.ok_or_else(damaged)?;
+                }
             }
         }
     }

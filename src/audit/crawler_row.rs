@@ -8,7 +8,7 @@ use super::reaction_rows::{OriginReactions, ReactionRow};
 use super::sums::{Compliance, Sums};
 use super::tally::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
 use super::{delay_kept::DelayKept, quotes::Quotes, time_buckets::TimeBuckets, usage::UsageRow};
-use crate::merge::Merge;
+use crate::merge::{Merge, sum};
 
 /// The counts of one crawler at one origin.
 #[derive(Debug)]
@@ -118,9 +118,9 @@ impl ActorRow {
     /// Checks that separate sums agree.
     pub(super) fn check(&self) -> Result<()> {
         let total = self.tally.total();
-        let broken: u64 = self.broken.iter().map(|broken| broken.tally.requests).sum();
+        let broken: u64 = sum(self.broken.iter().map(|broken| broken.tally.requests));
         let fetches = self.tally.robots_fetches.statuses.total();
-        let delayed: u64 = self.delayed.iter().map(|delayed| delayed.requests).sum();
+        let delayed: u64 = sum(self.delayed.iter().map(|delayed| delayed.requests));
         let is_complete = |broken: &Broken| broken.prior_fetches.total() == broken.tally.requests;
         let holds = total.hold()
             && self.tally.answers().is_some_and(|answers| answers <= total.requests)

@@ -10,7 +10,7 @@ use crate::time::UtcTime;
 
 use super::sums::{Compliance, is_default};
 use super::time_buckets::TimeBuckets;
-use crate::merge::merge_fields;
+use crate::merge::{Merge, merge_fields, sum};
 
 const HOUR_SECONDS: i64 = 3600;
 const DAY_HOURS: i64 = 24;
@@ -80,9 +80,9 @@ impl DelayKept {
             for period in hours.chunk_by(|left, right| {
                 left.0.div_euclid(period_hours) == right.0.div_euclid(period_hours)
             }) {
-                let requests: u64 = period.iter().map(|&(_, requests)| requests).sum();
+                let requests: u64 = sum(period.iter().map(|&(_, requests)| requests));
                 let over = requests.saturating_sub(excess.allowed);
-                excess.requests_over += over;
+                excess.requests_over.absorb(over);
                 excess.periods_over += u64::from(over > 0);
             }
             Some(excess)

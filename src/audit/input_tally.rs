@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::logs::reject::{Reject, Skip};
-use crate::merge::{Merge, least, merge_fields};
+use crate::merge::{Merge, least, merge_fields, sum};
 
 use super::{sums::is_default, tally::header::InputSummary};
 
@@ -121,22 +121,22 @@ impl InputTally {
 
     /// All rejected lines.
     pub fn rejected_lines(&self) -> u64 {
-        self.rejected.iter().map(|tally| tally.lines).sum()
+        sum(self.rejected.iter().map(|tally| tally.lines))
     }
 
     /// All skipped lines.
     pub fn skipped_lines(&self) -> u64 {
-        self.skipped.iter().sum()
+        sum(self.skipped.iter().copied())
     }
 
     /// Parsed lines.
     pub fn parsed_lines(&self) -> u64 {
-        self.crawler + self.other
+        self.crawler.saturating_add(self.other)
     }
 
     /// All lines.
     pub fn lines(&self) -> u64 {
-        self.crawler + self.other + self.rejected_lines() + self.skipped_lines()
+        sum([self.parsed_lines(), self.rejected_lines(), self.skipped_lines()].into_iter())
     }
 }
 

@@ -198,7 +198,7 @@ impl ReportModel {
 
     /// Requests before the first snapshot of their robots.txt.
     pub fn requests_before_first(&self) -> u64 {
-        self.rows.iter().map(|row| row.tally.before_first).sum()
+        sum(self.rows.iter().map(|row| row.tally.before_first))
     }
 
     /// The name of the input that `file` is.

@@ -3,6 +3,8 @@
 //! of all fields. So any changed bit is found, the header can be unpacked alone, and other programs
 //! can read it: `tail -n +2 report.tally | zstd -dc | msgpack-to-json`.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use memchr::memchr;
@@ -12,21 +14,16 @@ use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use crate::error::{Error, Result};
 
+use super::memory_limit::MemoryLimit;
+
+/// The first bytes of all such files.
+const PROGRAM: &[u8] = b"botaudit ";
+
 /// The fastest level that still compresses repeated field names.
 const LEVEL: i32 = 1;
 
 /// Bytes of most headers and bodies, before they are compressed.
 const BYTES_USUAL: usize = 64 << 10;
-
-/// The largest header or body that a small file may unpack to, in bytes. The request
-/// times of the largest tally (`TIME_BUCKETS_MAX`) take a quarter of it.
-const SMALL_PART_BYTES_MAX: u64 = 512 << 20;
-
-/// How well a larger part may be compressed, far better than rows and robots.txt files are.
-const RATIO_MAX: u64 = 256;
-
-/// The largest header or body of all, in bytes.
-const PART_BYTES_MAX: u64 = 8 << 30;
 
 /// The header and the body of a file, still packed.
 pub type Frames<'a> = (&'a [u8], &'a [u8]);
@@ -56,12 +53,59 @@ fn first_line_end(frames: &[u8]) -> String {
     format!("{:032x}\n", xxh3_128(frames))
 }
 
-/// The whole file at `path`; `what` is its kind, for errors.
+/// Why a file cannot be unpacked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Unreadable {
+    /// It is damaged.
+    Damaged,
+    /// It takes more memory than is left.
+    TooLarge,
+}
+
+/// The whole file at `path`; `what` is its kind, for errors. Of a file that is none of these, only
+/// the beginning.
 ///
 /// # Errors
-/// If it cannot be read.
-pub fn read_file(what: &str, path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|err| Error::io(&format!("cannot read {what}"), path, err))
+/// If it cannot be read, or has more bytes than are left of `memory`.
+pub fn read_file(what: &str, path: &Path, memory: &MemoryLimit) -> Result<Vec<u8>> {
+    let bytes = File::open(path).and_then(|file| read_ours(file, memory.left()));
+    let bytes = bytes.map_err(|err| Error::io(&format!("cannot read {what}"), path, err))?;
+    match memory.take(bytes.len()) {
+        true => Ok(bytes),
+        false => Err(too_large(path, memory)),
+    }
+}
+
+/// The bytes of `file`, and no more than one above `bytes_max`.
+fn read_ours(mut file: impl Read, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.by_ref().take(PROGRAM.len() as u64).read_to_end(&mut bytes)?;
+    if bytes == PROGRAM {
+        let more = (bytes_max as u64).saturating_sub(bytes.len() as u64).saturating_add(1);
+        file.take(more).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// The error for a file at `path` that takes more than `memory`.
+pub fn too_large(path: &Path, memory: &MemoryLimit) -> Error {
+    let limit = size(memory.limit());
+    let more = size(memory.limit().saturating_mul(2));
+    let why = format!(
+        "takes more than {limit} of memory, the limit; if you know who made it, allow more with \
+         --memory {more}"
+    );
+    Error::invalid_file(path, why)
+}
+
+/// `bytes` as flags have them.
+fn size(bytes: usize) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let fits = |(shift, _): &&(u32, &str)| bytes >= 1 << shift && bytes.trailing_zeros() >= *shift;
+    match units.iter().find(fits) {
+        Some((shift, unit)) => format!("{}{unit}", bytes >> shift),
+        None => format!("{}KiB", bytes.div_ceil(1 << 10)),
+    }
 }
 
 /// The header and the body after `magic`; `None` if they are damaged.
@@ -86,35 +130,75 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     packer.compress(bytes).expect("the frame has room for the worst case")
 }
 
-/// The value in `frame`; `None` if it is damaged.
-pub fn unpacked<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
-    let size = get_frame_content_size(frame).ok()??;
-    let size_max = SMALL_PART_BYTES_MAX.max(RATIO_MAX * frame.len() as u64).min(PART_BYTES_MAX);
-    if size > size_max {
-        return None;
+/// The value in `frame`. What it takes of `memory` stays taken.
+///
+/// # Errors
+/// If it is damaged, or takes more memory than is left.
+pub fn unpacked<T: DeserializeOwned>(
+    frame: &[u8],
+    memory: &MemoryLimit,
+) -> std::result::Result<T, Unreadable> {
+    let size = get_frame_content_size(frame).ok().flatten().ok_or(Unreadable::Damaged)?;
+    let size = usize::try_from(size).map_err(|_| Unreadable::TooLarge)?;
+    if !memory.take(size) {
+        return Err(Unreadable::TooLarge);
     }
-    let bytes = zstd::bulk::decompress(frame, usize::try_from(size).ok()?).ok()?;
-    rmp_serde::from_slice(&bytes).ok()
+    let bytes = zstd::bulk::decompress(frame, size).map_err(|_| Unreadable::Damaged)?;
+    let before = memory.taken();
+    let value = decoded(&bytes, memory)?;
+    // The bytes are freed here, and what was made of them is kept.
+    let made = memory.taken() - before;
+    memory.back_to(before - size);
+    memory.take(made);
+    Ok(value)
+}
+
+/// The value in `bytes`, charged to `memory`.
+fn decoded<T: DeserializeOwned>(
+    bytes: &[u8],
+    memory: &MemoryLimit,
+) -> std::result::Result<T, Unreadable> {
+    memory.was_exceeded();
+    let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
+    let value = T::deserialize(memory.charging(&mut deserializer, size_of::<T>()));
+    value.map_err(|_| match memory.was_exceeded() {
+        true => Unreadable::TooLarge,
+        false => Unreadable::Damaged,
+    })
+}
+
+/// Charges `memory` for `value`, of which it is not known what it takes.
+///
+/// # Errors
+/// If that is more memory than is left.
+pub fn measure<T: Serialize + DeserializeOwned>(
+    value: T,
+    memory: &MemoryLimit,
+) -> std::result::Result<T, Unreadable> {
+    let bytes = encoded(&value);
+    drop(value);
+    decoded(&bytes, memory)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
     use serde::de::IgnoredAny;
 
+    use super::super::memory_limit::MEMORY_DEFAULT;
     use super::*;
 
     const MAGIC: &[u8] = b"botaudit test 1 ";
 
     fn read(bytes: &[u8]) -> Option<(String, Vec<u64>)> {
         let (header, body) = frames(bytes.strip_prefix(MAGIC)?)?;
-        Some((unpacked(header)?, unpacked(body)?))
+        let memory = MemoryLimit::new(MEMORY_DEFAULT);
+        Some((unpacked(header, &memory).ok()?, unpacked(body, &memory).ok()?))
     }
 
     #[test]
     fn a_small_frame_is_not_unpacked_if_it_is_too_large() {
-        for (bytes, expected) in [(SMALL_PART_BYTES_MAX, true), (SMALL_PART_BYTES_MAX + 1, false)] {
+        const LIMIT: u64 = 64 << 20;
+        for (bytes, expected) in [(LIMIT, None), (LIMIT + 1, Some(Unreadable::TooLarge))] {
             const BIN_32: u8 = 0xc6;
             let zeros = u32::try_from(bytes).unwrap() - 5;
             let head = [&[BIN_32][..], &zeros.to_be_bytes()].concat();
@@ -124,7 +208,21 @@ mod tests {
             std::io::copy(&mut value, &mut packer).unwrap();
             let frame = packer.finish().unwrap();
             assert!(frame.len() < 1 << 20, "{} bytes", frame.len());
-            assert_eq!(unpacked::<IgnoredAny>(&frame).is_some(), expected);
+            let memory = MemoryLimit::new(usize::try_from(LIMIT).unwrap());
+            assert_eq!(unpacked::<IgnoredAny>(&frame, &memory).err(), expected);
+        }
+    }
+
+    /// A file that is none of ours ends after its first bytes, and an endless one at the limit.
+    #[test]
+    fn an_endless_file_is_not_read_to_its_end() {
+        assert_eq!(read_ours(io::repeat(0), usize::MAX).unwrap(), [0; PROGRAM.len()]);
+        let endless = || PROGRAM.chain(io::repeat(0));
+        assert_eq!(read_ours(endless(), 1 << 20).unwrap().len(), (1 << 20) + 1);
+        for (bytes, expected) in
+            [(2 << 30, "2GiB"), (3 << 29, "1536MiB"), (1 << 10, "1KiB"), (1500, "2KiB")]
+        {
+            assert_eq!(size(bytes), expected);
         }
     }
 

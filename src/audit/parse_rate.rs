@@ -4,6 +4,7 @@
 //! would show no requests.
 
 use crate::logs::{json::proposal::proposal, reject::Reject};
+use crate::merge::sum;
 use crate::numbers::counted;
 
 use super::input_tally::{Input, RejectTally};
@@ -22,7 +23,7 @@ pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
     let is_low = |input: &&Input| is_low(input, percent_min);
     let mut low: Vec<&Input> = inputs.iter().filter(is_low).collect();
     if low.is_empty() && percent_min > 0.0 {
-        let parsed: u64 = inputs.iter().map(|input| input.tally.parsed_lines()).sum();
+        let parsed: u64 = sum(inputs.iter().map(|input| input.tally.parsed_lines()));
         let is_rejected = |input: &&Input| parsed == 0 && input.tally.rejected_lines() > 0;
         low.extend(inputs.iter().filter(is_rejected));
     }

@@ -54,7 +54,7 @@ pub fn path_rows(rows: &[ActorRow], counts: PathCounts) -> Result<BTreeMap<Actor
             rows.others.absorb(Some(tally.answers));
             return Some(());
         };
-        rows.many_urls_requests += if tally.has_many_urls() { requests } else { 0 };
+        rows.many_urls_requests.absorb(if tally.has_many_urls() { requests } else { 0 });
         rows.paths.push((origin.to_owned(), path.to_vec(), tally.answers));
         Some(())
     };

@@ -13,7 +13,7 @@ use super::{
     robots_fetches::FetchTally,
     time_buckets::{TimeBuckets, last_second},
 };
-use crate::merge::merge_fields;
+use crate::merge::{Merge, merge_fields};
 use crate::named_enum::named_enum;
 
 /// Violations by earlier fetches of robots.txt: each is one of the first four.
@@ -51,21 +51,19 @@ pub struct Ages {
 impl PriorFetchCounts {
     /// All violations.
     pub fn total(&self) -> u64 {
-        self.prior_fetch_own
-            + self.prior_fetch_operator
-            + self.prior_fetch_none
-            + self.prior_fetch_unknown
+        let others = [self.prior_fetch_none, self.prior_fetch_unknown];
+        others.into_iter().fold(self.after_fetch(), u64::saturating_add)
     }
 
     /// Violations after a fetch by the crawler or another one of its operator.
     pub fn after_fetch(&self) -> u64 {
-        self.prior_fetch_own + self.prior_fetch_operator
+        self.prior_fetch_own.saturating_add(self.prior_fetch_operator)
     }
 
     /// Whether the parts agree.
     pub fn holds(&self) -> bool {
         let read = self.after_fetch();
-        self.last_fetch_200 + self.last_fetch_304 == read
+        self.last_fetch_200.saturating_add(self.last_fetch_304) == read
             && self.ages.total() == read
             && self.prior_fetch_failed <= self.prior_fetch_none
     }
@@ -78,8 +76,8 @@ impl PriorFetchCounts {
 
     fn count_fetch(&mut self, fetch: SuccessfulFetch, violations: u64) {
         match fetch.answer {
-            Answer::Ok => self.last_fetch_200 += violations,
-            Answer::NotModified => self.last_fetch_304 += violations,
+            Answer::Ok => self.last_fetch_200.absorb(violations),
+            Answer::NotModified => self.last_fetch_304.absorb(violations),
         }
     }
 }
@@ -195,19 +193,19 @@ impl KnownFetches<'_> {
         let mut ages = Vec::new();
         for (minute, violations) in minutes.buckets() {
             if let Some(fetch) = last_by(&self.own.fetches, minute) {
-                prior_fetches.prior_fetch_own += violations;
+                prior_fetches.prior_fetch_own.absorb(violations);
                 prior_fetches.count_fetch(fetch, violations);
                 ages.push((minute - fetch.minute, violations));
             } else if self.operator_times == Times::GivenUp {
-                prior_fetches.prior_fetch_unknown += violations;
+                prior_fetches.prior_fetch_unknown.absorb(violations);
             } else if let Some(fetch) = last_by(&self.operator, minute) {
-                prior_fetches.prior_fetch_operator += violations;
+                prior_fetches.prior_fetch_operator.absorb(violations);
                 prior_fetches.count_fetch(fetch, violations);
                 ages.push((minute - fetch.minute, violations));
             } else {
-                prior_fetches.prior_fetch_none += violations;
+                prior_fetches.prior_fetch_none.absorb(violations);
                 if self.own.first_asked.is_some_and(|asked| asked <= minute) {
-                    prior_fetches.prior_fetch_failed += violations;
+                    prior_fetches.prior_fetch_failed.absorb(violations);
                 }
             }
         }

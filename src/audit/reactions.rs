@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::rule_changes::{RuleChange, Touched};
-use crate::merge::{Merge, least};
+use crate::merge::{Merge, least, sum};
 use crate::time::{DAY_SECONDS, UtcTime};
 
 use super::sums::is_default;
@@ -365,8 +365,8 @@ impl RequestsSince {
             return None;
         }
         let earlier = self.minutes.buckets().take_while(|(kept, _)| *kept < minute);
-        let until: u64 = earlier.map(|(_, requests)| requests).sum();
-        Some((until, self.requests - until))
+        let until: u64 = sum(earlier.map(|(_, requests)| requests));
+        Some((until, self.requests.saturating_sub(until)))
     }
 
     fn holds(&self) -> bool {

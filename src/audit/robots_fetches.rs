@@ -10,7 +10,7 @@ use crate::time::UtcTime;
 
 use super::sums::{Span, Statuses, is_default};
 use super::time_buckets::TimeBuckets;
-use crate::merge::{Merge, merge_fields};
+use crate::merge::{Merge, merge_fields, sum};
 
 /// The robots.txt fetches of a crawler, and its earlier requests.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -77,12 +77,12 @@ impl FetchTally {
     pub fn requests_before_first_fetch(&self) -> u64 {
         let is_before =
             |minute: i64| self.read.is_none_or(|read| minute < read.first.unix_minute());
-        self.stale.buckets().take_while(|(minute, _)| is_before(*minute)).map(|of| of.1).sum()
+        sum(self.stale.buckets().take_while(|(minute, _)| is_before(*minute)).map(|of| of.1))
     }
 
     /// Other requests whose last successful fetch was more than 24 hours before.
     pub fn requests_on_old_copy(&self) -> u64 {
-        self.stale.total() - self.requests_before_first_fetch()
+        self.stale.total().saturating_sub(self.requests_before_first_fetch())
     }
 
     /// Successful fetches by minute.

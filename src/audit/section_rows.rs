@@ -25,7 +25,7 @@ pub fn section_rows(rows: &[ActorRow], counts: SectionCounts) -> Result<SectionR
     let mut requests: BTreeMap<&str, u64> = BTreeMap::new();
     for row in rows {
         let all = all_sections(&row.tally);
-        *requests.entry(&row.origin).or_default() += all.statuses.total();
+        requests.entry(&row.origin).or_default().absorb(all.statuses.total());
         sections.insert((row.origin.clone(), b"/".to_vec(), row.actor), all);
     }
     let mut shown: BTreeSet<Vec<u8>> = BTreeSet::new();
@@ -57,7 +57,7 @@ pub fn section_rows(rows: &[ActorRow], counts: SectionCounts) -> Result<SectionR
 fn all_sections(tally: &CrawlerTally) -> SectionTally {
     let mut all = SectionTally::default();
     for (code, answered) in &tally.statuses {
-        *all.statuses.of(code.status()) += answered.requests;
+        all.statuses.of(code.status()).absorb(answered.requests);
         all.bytes = all.bytes.saturating_add(answered.bytes);
     }
     all

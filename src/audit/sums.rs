@@ -105,15 +105,17 @@ impl Sums {
 
     /// Whether each request has exactly one verdict.
     pub fn hold(&self) -> bool {
-        let by_verdict = self.robots_txt_requests
-            + self.allowed
-            + self.violations
-            + self.grace
-            + self.unreachable
-            + self.unknown
-            + self.not_bound
-            + self.no_path;
-        self.requests == by_verdict
+        let by_verdict = [
+            self.robots_txt_requests,
+            self.allowed,
+            self.violations,
+            self.grace,
+            self.unreachable,
+            self.unknown,
+            self.not_bound,
+            self.no_path,
+        ];
+        Some(self.requests) == by_verdict.into_iter().try_fold(0u64, u64::checked_add)
             && self.not_bound_disallowed <= self.not_bound
             && self.allowed_ignoring_star <= self.allowed
     }
@@ -179,7 +181,7 @@ impl Statuses {
 
     /// All answers.
     pub fn total(&self) -> u64 {
-        self.counts().iter().sum()
+        self.counts().into_iter().fold(0, u64::saturating_add)
     }
 }
 

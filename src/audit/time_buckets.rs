@@ -7,7 +7,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::ByteBuf;
 
-use crate::merge::Merge;
+use crate::merge::{Merge, sum};
 
 /// The unpacked additions that are always allowed: 256 bytes.
 const WAITING_MIN: usize = 16;
@@ -43,7 +43,7 @@ impl TimeBuckets {
         if let Some((last, sum)) = self.waiting.last_mut()
             && *last == bucket
         {
-            *sum += count;
+            sum.absorb(count);
             return;
         }
         self.waiting.push((bucket, count));
@@ -91,8 +91,7 @@ impl TimeBuckets {
 
     /// The sum of all counts.
     pub fn total(&self) -> u64 {
-        let packed: u64 = self.packed_buckets().map(|(_, count)| count).sum();
-        packed + self.waiting.iter().map(|(_, count)| count).sum::<u64>()
+        sum(self.packed_buckets().chain(self.waiting.iter().copied()).map(|(_, count)| count))
     }
 
     /// The bucket that this share of the counts reaches, in percent; `None` without counts.
@@ -137,7 +136,7 @@ impl TimeBuckets {
         if is_later {
             self.packed.reserve(waiting.len() * BUCKET_BYTES_USUAL);
             for same in waiting.chunk_by(|left, right| left.0 == right.0) {
-                self.push(same[0].0, same.iter().map(|(_, count)| count).sum());
+                self.push(same[0].0, sum(same.iter().map(|(_, count)| *count)));
             }
             waiting.clear();
         } else {
@@ -279,7 +278,7 @@ fn add_up(
         };
         let Some((bucket, count)) = next else { return };
         match all.last_mut() {
-            Some((last, sum)) if *last == bucket => *sum += count,
+            Some((last, sum)) if *last == bucket => sum.absorb(count),
             _ => all.push((bucket, count)),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::judge::timeline::BeforeFirst;
 use crate::logs::limitation::Limitation;
+use crate::merge::sum;
 use crate::numbers::counted;
 use crate::url::origin::Origin;
 
@@ -125,7 +126,7 @@ fn before_first(audit: &ReportModel, rulings: &Rulings) -> Vec<String> {
 /// Without hosts, one robots.txt can be used, but reports name no origin; several cannot be used.
 fn unnamed_origin(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     let unnamed = audit.actors().filter(|(origin, _, _)| *origin == OriginKey::Unnamed.to_string());
-    let requests: u64 = unnamed.map(|(_, _, tally)| tally.total().requests).sum();
+    let requests: u64 = sum(unnamed.map(|(_, _, tally)| tally.total().requests));
     let why = match rulings.is_single_file {
         true => "their origin is '-' in the report; add --origin https://example.com",
         false => "no robots.txt applies to them; add --origin https://example.com",
@@ -151,7 +152,7 @@ fn other_origin(audit: &ReportModel) -> Option<String> {
     let named = Origin::parse(audit.options.get("origin").as_str()?.as_bytes())?;
     let requests_of = |origin: &Origin| {
         let rows = audit.actors().filter(|(name, _, _)| *name == origin.as_str());
-        rows.map(|(_, _, tally)| tally.total().requests).sum::<u64>()
+        sum(rows.map(|(_, _, tally)| tally.total().requests))
     };
     let other = named.other_scheme()?;
     let requests = requests_of(&other);
@@ -225,7 +226,7 @@ fn foreign_files(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
 
 /// The logs have requests, but none of a known crawler.
 fn no_crawlers(audit: &ReportModel) -> Option<String> {
-    let lines: u64 = audit.inputs.iter().map(|input| input.tally.parsed_lines()).sum();
+    let lines: u64 = sum(audit.inputs.iter().map(|input| input.tally.parsed_lines()));
     (lines > 0 && audit.total().requests == 0 && no_user_agents(audit).is_none()).then(|| {
         format!(
             "no request of a known crawler in {}; user agents that look automated are in \

@@ -184,7 +184,7 @@ impl WhatIfRow {
     fn total(&self) -> WhatIfSums {
         let of = |change| {
             let changed = self.changed.iter().filter(|changed| changed.change == change);
-            changed.map(|changed| changed.tally.requests).sum()
+            sum(changed.map(|changed| changed.tally.requests))
         };
         WhatIfSums {
             judged: self.judged,
@@ -197,12 +197,13 @@ impl WhatIfRow {
     /// Checks that all requests that rules in force decided were compared.
     fn check(&self, row: &ActorRow) -> Result<()> {
         let (sums, total) = (row.tally.total(), self.total());
-        let disallowed = sums.violations + sums.grace;
-        let judged = sums.allowed + disallowed;
+        let disallowed = sums.violations.saturating_add(sums.grace);
+        let judged = sums.allowed.saturating_add(disallowed);
         // A row of several origins may have been compared in part.
         let is_whole = total.judged == judged
             || (row.origin == OriginKey::Others.to_string() && total.judged < judged);
-        let compared = total.newly_disallowed + total.newly_allowed + total.unchanged;
+        let compared = [total.newly_disallowed, total.newly_allowed, total.unchanged];
+        let compared: u64 = sum(compared.into_iter());
         if is_whole
             && compared == total.judged
             && total.newly_disallowed <= sums.allowed

@@ -174,7 +174,8 @@ impl AuditArgs {
             None => refusal(&faults),
         })?;
         let view = self.summary.view(&[&setup.registry], show.stream())?;
-        let collected = collected.map(CollectedInput::read).transpose()?;
+        let memory = self.collect.memory;
+        let collected = collected.map(|path| CollectedInput::read(path, memory)).transpose()?;
         AuditRun { setup, sources, destination, collected, client_key, format, view }.run()
     }
 

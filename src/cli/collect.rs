@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::audit::client_key::{ClientKey, KeyFingerprint};
 use crate::audit::collected_file::{CollectedFile, CollectedHeader};
+use crate::audit::memory_limit::MEMORY_DEFAULT;
 use crate::audit::prepass::{Collected, FirstPass, Wanted};
 use crate::audit::tally::header::{InputSummary, ReportedOptions};
 use crate::audit::{input_end::InputEnd, log_outages::OutageHosts};
@@ -16,6 +17,7 @@ use crate::staged::replace_private;
 
 use super::first_pass::{check_any_opened, first_pass, wanted};
 use super::shared::{warn, write_output};
+use super::size::bytes;
 use super::{exit_status::ExitStatus, fetching::known_store, identity::ranges, setup::Setup};
 
 /// The flags.
@@ -42,6 +44,10 @@ pub struct CollectArgs {
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub collected: Option<PathBuf>,
 
+    /// Memory that FILE of --collected may take, such as 4GiB [default: 2GiB]
+    #[arg(long, value_name = "SIZE", hide_short_help = true, value_parser = bytes, requires = "collected")]
+    pub memory: Option<usize>,
+
     /// Secret with which --collect hashes clients, at least 16 characters [default: random]
     ///
     /// Files of several machines can be merged only if they have the same secret. For
@@ -65,10 +71,11 @@ impl CollectArgs {
 }
 
 impl CollectedInput {
-    /// Reads the file at `path`.
-    pub fn read(path: &Path) -> Result<CollectedInput> {
+    /// Reads the file at `path`, which may take `memory_bytes` of memory.
+    pub fn read(path: &Path, memory_bytes: Option<usize>) -> Result<CollectedInput> {
+        let memory_bytes = memory_bytes.unwrap_or(MEMORY_DEFAULT);
         let name = path.display().to_string();
-        Ok(CollectedInput { name, file: CollectedFile::read(path)? })
+        Ok(CollectedInput { name, file: CollectedFile::read(path, memory_bytes)? })
     }
 
     /// The collected data for an audit of `sources` by `setup`.

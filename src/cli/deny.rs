@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::audit::damaged_file::name_damaged;
 use crate::audit::model::ReportModel;
-use crate::audit::tally::{counter::TallyLimits, merge::merge_files};
+use crate::audit::tally::merge::merge_files;
 use crate::crawlers::{ranges::Ranges, registry::Registry};
 use crate::deny::form::{DenyBy, Form};
 use crate::deny::pattern::HEADER;
@@ -25,7 +26,7 @@ use super::access_rights::TcpUse;
 use super::audit::notes::note_formats;
 use super::confinement::confine;
 use super::shared::{
-    ForceArg, name_tallies, note, refusal, registry, say, timed, warn, write_output,
+    ForceArg, MemoryArg, name_tallies, note, refusal, registry, say, timed, warn, write_output,
 };
 use super::value_names::{DENY_BY, DENY_FORMS, one_of};
 use super::{config_flags::FormatFlags, exit_status::ExitStatus, help::short, setup::hints};
@@ -84,6 +85,9 @@ pub struct DenyArgs {
 
     #[command(flatten)]
     force: ForceArg,
+
+    #[command(flatten)]
+    memory: MemoryArg,
 }
 
 impl DenyArgs {
@@ -100,9 +104,12 @@ impl DenyArgs {
         let registry = registry(self.crawlers.as_deref())?;
         let condition = Threshold::parse(&self.condition, &registry)
             .map_err(|why| Error::usage(format!("--where: \"{}\": {why}", self.condition)))?;
-        let tally = merge_files(std::slice::from_ref(&self.report), TallyLimits::default())?;
+        let (report, limits) = (std::slice::from_ref(&self.report), self.memory.limits());
+        let damaged = |err| name_damaged(err, report, limits);
+        let tally = merge_files(report, limits).map_err(damaged)?;
         note_formats(&tally.header);
-        let selection = DenySelection::new(&ReportModel::new(tally)?, &condition, &registry)?;
+        let model = ReportModel::new(tally).map_err(damaged)?;
+        let selection = DenySelection::new(&model, &condition, &registry)?;
         self.tell(&selection);
         if selection.denied.is_empty() {
             let why = format!("no crawler meets \"{}\"; nothing was written", self.condition);

@@ -7,8 +7,9 @@ use clap::Args;
 
 use crate::abuse_report::folder::{WrittenFolder, write_folder};
 use crate::abuse_report::reporter::Reporter;
+use crate::audit::damaged_file::name_damaged;
 use crate::audit::model::ReportModel;
-use crate::audit::tally::{counter::TallyLimits, merge::merge_files};
+use crate::audit::tally::merge::merge_files;
 use crate::error::{Error, Result};
 use crate::numbers::counted;
 use crate::report::directory::Staging;
@@ -16,7 +17,7 @@ use crate::report::{escape::visible, outputs::Outputs, outputs::Overwrite};
 
 use super::access_rights::TcpUse;
 use super::confinement::confine;
-use super::shared::{name_tallies, note, origin, print};
+use super::shared::{MemoryArg, name_tallies, note, origin, print};
 use super::{exit_status::ExitStatus, help::short, report::evidence_of};
 
 const HELP: &str = include_str!("help/evidence.txt");
@@ -53,6 +54,9 @@ pub struct EvidenceArgs {
     /// Directory to create.
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: PathBuf,
+
+    #[command(flatten)]
+    memory: MemoryArg,
 }
 
 impl EvidenceArgs {
@@ -62,9 +66,11 @@ impl EvidenceArgs {
         let within = || Some(self.report.join(evidence_of(&self.report)?));
         let evidence = self.requests_file.clone().or_else(within);
         self.check_files(evidence.as_ref())?;
-        let tally = merge_files(std::slice::from_ref(&self.report), TallyLimits::default())?;
+        let (report, limits) = (std::slice::from_ref(&self.report), self.memory.limits());
+        let damaged = |err| name_damaged(err, report, limits);
+        let tally = merge_files(report, limits).map_err(damaged)?;
         let identities = tally.header.identities.clone();
-        let audit = ReportModel::new(tally)?;
+        let audit = ReportModel::new(tally).map_err(damaged)?;
         let organisation = self.organisation.unwrap_or_else(|| origin.host().to_owned());
         let reporter = Reporter { organisation, contact: self.contact };
         let staging = Staging::open(&self.output)?;

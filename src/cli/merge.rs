@@ -6,7 +6,8 @@ use std::{fs::File, io::Read};
 use clap::Args;
 
 use crate::audit::collected_file::{is_collected, merge_collected};
-use crate::audit::tally::{counter::TallyLimits, merge::merge_files};
+use crate::audit::damaged_file::name_damaged;
+use crate::audit::tally::merge::merge_files;
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::{is_stdout, replace, replace_private};
@@ -14,7 +15,7 @@ use crate::staged::{is_stdout, replace, replace_private};
 use super::access_rights::TcpUse;
 use super::audit::notes::note_formats;
 use super::confinement::confine;
-use super::shared::{ForceArg, name_tallies, timed, write_output};
+use super::shared::{ForceArg, MemoryArg, name_tallies, timed, write_output};
 use super::{exit_status::ExitStatus, help::short};
 use super::{progress::Show, summary_flags::SummaryFlags, written::unwritten_report};
 
@@ -42,6 +43,9 @@ pub struct MergeArgs {
     summary: SummaryFlags,
 
     #[command(flatten)]
+    memory: MemoryArg,
+
+    #[command(flatten)]
     force: ForceArg,
 
     /// Print only warnings and errors.
@@ -54,22 +58,27 @@ impl MergeArgs {
     pub fn run(self) -> Result<ExitStatus> {
         let mut outputs = Outputs::new(self.force.overwrite());
         name_tallies(&self.tallies, &mut outputs);
+        let limits = self.memory.limits();
         if self.are_collected()? {
             outputs.file("-o", &self.output, OutputContent::Collected)?;
             confine(&outputs, TcpUse::None);
-            let merged = merge_collected(&self.tallies)?;
+            let merged = merge_collected(&self.tallies, limits.memory_bytes)?;
             write_output(&self.output, &merged.to_bytes(), replace_private)?;
         } else {
             outputs.file("-o", &self.output, OutputContent::Tally)?;
             confine(&outputs, TcpUse::None);
-            let read = || merge_files(&self.tallies, TallyLimits::default());
-            let tally = timed("tallies read", read)?;
+            let read = || merge_files(&self.tallies, limits);
+            let damaged = |err| name_damaged(err, &self.tallies, limits);
+            let tally = timed("tallies read", read).map_err(damaged)?;
             note_formats(&tally.header);
             let show = Show::unless(self.quiet).beside_data(is_stdout(&self.output));
             let view = self.summary.view_of_tally(&tally, show.stream())?;
-            write_output(&self.output, &tally.to_bytes(), replace)?;
-            if !self.quiet {
-                show.print(&unwritten_report(tally, &view)?.summary)?;
+            let bytes = tally.to_bytes();
+            let report = (!self.quiet).then(|| unwritten_report(tally, &view)).transpose();
+            let report = report.map_err(damaged)?;
+            write_output(&self.output, &bytes, replace)?;
+            if let Some(report) = report {
+                show.print(&report.summary)?;
             }
         }
         Ok(ExitStatus::Done)

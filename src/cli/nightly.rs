@@ -27,7 +27,7 @@ use super::configured::{read_config, report_errors};
 use super::confinement::confine;
 use super::exit_status::{ExitStatus, exit_code};
 use super::help::short;
-use super::shared::{ForceArg, day, error, print};
+use super::shared::{ForceArg, MemoryArg, day, error, print};
 use super::signals;
 use after::{NotificationArgs, write_nights};
 use site::Job;
@@ -56,6 +56,9 @@ pub struct NightlyArgs {
 
     #[command(flatten)]
     notification: NotificationArgs,
+
+    #[command(flatten)]
+    memory: MemoryArg,
 
     #[command(flatten)]
     force: ForceArg,
@@ -88,7 +91,7 @@ impl NightlyArgs {
         if self.check_config {
             // `--check` must not create the state.
             let state = match config.state.exists() {
-                true => State::open(&config.state)?,
+                true => self.open_state(&config)?,
                 false => State::in_memory()?,
             };
             let described = jobs.iter().map(|job| job.described(&state));
@@ -103,6 +106,10 @@ impl NightlyArgs {
             confine(&files, TcpUse::needed_if(jobs.iter().any(needs)));
         }
         self.run_all(&jobs, &config, now)
+    }
+
+    fn open_state(&self, config: &ConfigFile) -> Result<State> {
+        Ok(State::open(&config.state)?.with_memory(self.memory.limits().memory_bytes))
     }
 
     /// Checks that no output is an input, and that only files written by botaudit are replaced.
@@ -141,7 +148,7 @@ impl NightlyArgs {
             }
         }
         let begun = Instant::now();
-        let mut state = State::open(&config.state)?;
+        let mut state = self.open_state(config)?;
         // An error in one site does not prevent the others from being audited.
         let ran = jobs.iter().map(|job| job.run(config, &mut state));
         let (statuses, nights): (Vec<_>, Vec<_>) = ran.unzip();

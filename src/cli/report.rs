@@ -1,16 +1,16 @@
 //! `botaudit report`: writes or prints a report again without the logs.
 
-use std::io::{self, BufWriter};
+use std::fs::File;
+use std::io::{self, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
 use crate::audit::comparison::{CHANGES, COMPARE_AT};
+use crate::audit::damaged_file::name_damaged;
 use crate::audit::model::ReportModel;
-use crate::audit::tally::{
-    Tally, counter::TallyLimits, file::TALLY, header::Header, merge::merge_files,
-};
+use crate::audit::tally::{Tally, file::TALLY, header::Header, merge::merge_files};
 use crate::error::{Error, Result};
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
@@ -22,7 +22,7 @@ use crate::time::Day;
 use super::access_rights::TcpUse;
 use super::audit::notes::note_formats;
 use super::confinement::confine;
-use super::shared::{ForceArg, day, name_tallies, print, timed, warn};
+use super::shared::{ForceArg, MemoryArg, day, name_tallies, print, timed, warn};
 use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
 use super::{exit_status::ExitStatus, help::short};
 use super::{summary_flags::SummaryFlags, terminal::OutputStream};
@@ -34,6 +34,9 @@ const DAYS_MAX: usize = 36_600;
 
 /// The most days without a report that are named.
 const DAYS_NAMED_MAX: usize = 5;
+
+/// The longest run.json that is read. It has a few lines for each input and warning.
+const RUN_JSON_BYTES_MAX: u64 = 256 << 20;
 
 const DAYS: &str = "Several days";
 
@@ -76,6 +79,9 @@ pub struct ReportArgs {
 
     #[command(flatten)]
     force: ForceArg,
+
+    #[command(flatten)]
+    memory: MemoryArg,
 
     /// Only this table, such as violations, for --format jsonl; repeatable.
     #[arg(long = "table", value_name = "NAME", help_heading = "Output")]
@@ -124,8 +130,10 @@ impl ReportArgs {
             Format::Text | Format::Json | Format::Jsonl => None,
         };
         self.check_files(&paths, output)?;
-        let read = || merge_files(&paths, TallyLimits::default());
-        let mut tally = timed("tallies read", read)?;
+        let limits = self.memory.limits();
+        let damaged = |err| name_damaged(err, &paths, limits);
+        let read = || merge_files(&paths, limits);
+        let mut tally = timed("tallies read", read).map_err(damaged)?;
         self.set_comparison(paths.len(), &mut tally.header)?;
         note_formats(&tally.header);
         note.iter().for_each(|note| warn(note));
@@ -133,15 +141,18 @@ impl ReportArgs {
         match self.format {
             Format::Html => {
                 let why = "no directory for the report; add -o report/";
-                self.write(tally, output.ok_or_else(|| Error::usage(why))?, &view)?;
+                self.write(tally, output.ok_or_else(|| Error::usage(why))?, &view, damaged)?;
             }
-            Format::Text => print(&unwritten_report(tally, &view)?.summary)?,
+            Format::Text => {
+                print(&unwritten_report(tally, &view).map_err(damaged)?.summary)?;
+            }
             Format::Json => {
-                let WrittenReport { audit, run_json, .. } = unwritten_report(tally, &view)?;
+                let WrittenReport { audit, run_json, .. } =
+                    unwritten_report(tally, &view).map_err(damaged)?;
                 ResultFormat::Json.print(&audit, &run_json)?;
             }
             Format::Jsonl => {
-                let audit = ReportModel::new(tally)?;
+                let audit = ReportModel::new(tally).map_err(damaged)?;
                 self.check_tables(&audit, &asked)?;
                 let mut out = BufWriter::new(io::stdout().lock());
                 json_lines(&audit, &asked, &mut out)?;
@@ -197,7 +208,13 @@ impl ReportArgs {
         Ok(())
     }
 
-    fn write(&self, tally: Tally, output: &Path, view: &SummaryView) -> Result<()> {
+    fn write(
+        &self,
+        tally: Tally,
+        output: &Path,
+        view: &SummaryView,
+        damaged: impl FnOnce(Error) -> Error,
+    ) -> Result<()> {
         let staging = Staging::open(output)?;
         let kept = evidence_of(output);
         if let Some(name) = &kept {
@@ -207,7 +224,8 @@ impl ReportArgs {
                 .map_err(|err| Error::io("cannot copy", &output.join(name), err))?;
         }
         let write = || write_report(&staging, output, tally, kept.as_deref(), view);
-        let WrittenReport { audit, summary, .. } = timed("report written", write)?;
+        let WrittenReport { audit, summary, .. } =
+            timed("report written", write).map_err(damaged)?;
         staging.commit()?;
         audit.warnings.iter().for_each(|warning| warn(warning));
         let path = visible(output.display().to_string().as_bytes());
@@ -265,7 +283,9 @@ pub fn evidence_of(directory: &Path) -> Option<String> {
     struct Run {
         files: Vec<String>,
     }
-    let run = std::fs::read(directory.join(RUN_JSON)).ok()?;
+    let mut run = Vec::new();
+    let file = File::open(directory.join(RUN_JSON)).ok()?;
+    file.take(RUN_JSON_BYTES_MAX).read_to_end(&mut run).ok()?;
     let Run { files } = serde_json::from_slice(&run).ok()?;
     let is_ours = |name: &String| {
         [RUN_JSON, PAGE, TALLY].contains(&name.as_str())

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use clap::Args;
 
+use crate::audit::tally::counter::TallyLimits;
 use crate::config::fault::Fault;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -17,6 +18,7 @@ use crate::staged::is_stdout;
 use crate::time::Day;
 use crate::url::origin::Origin;
 
+use super::size::bytes;
 use super::terminal::{OutputStream, is_verbose};
 
 /// Whether foreign files may be overwritten.
@@ -31,6 +33,25 @@ impl ForceArg {
     /// The overwrite policy.
     pub fn overwrite(&self) -> Overwrite {
         if self.force { Overwrite::Any } else { Overwrite::Own }
+    }
+}
+
+/// The memory that tallies may take.
+#[derive(Args, Debug)]
+pub struct MemoryArg {
+    /// Memory that tallies may take, such as 4GiB; a number alone is MiB.
+    ///
+    /// A tally that unpacks to more is refused: a few kilobytes from a stranger can fill the memory
+    /// of a machine.
+    #[arg(long = "memory", value_name = "SIZE", default_value = "2GiB", value_parser = bytes,
+        help_heading = "Performance", hide_short_help = true)]
+    bytes: usize,
+}
+
+impl MemoryArg {
+    /// The limits of tallies that are read.
+    pub fn limits(&self) -> TallyLimits {
+        TallyLimits { memory_bytes: self.bytes, ..TallyLimits::default() }
     }
 }
 

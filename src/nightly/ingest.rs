@@ -136,7 +136,8 @@ impl SiteIngest<'_> {
         for (day, counter) in days {
             let later = self.tally(plan, &ends, counter, day, identities)?;
             let tally = match state.day(self.site, day)? {
-                Some(earlier) => continued(earlier, later, self.options.limits)?,
+                Some(earlier) => continued(earlier, later, self.options.limits)
+                    .map_err(|err| state.name_damaged(err, day))?,
                 None => later,
             };
             changed.push((day, tally));

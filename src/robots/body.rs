@@ -21,6 +21,11 @@ impl RobotsBody {
         RobotsBody { bytes: text.body.clone(), text: Arc::new(OnceLock::from(text)) }
     }
 
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The parsed form.
     pub fn text(&self) -> &Arc<ParsedRobotsTxt> {
         self.text.get_or_init(|| Arc::new(parse_body(&self.bytes)))

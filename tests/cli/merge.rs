@@ -237,6 +237,7 @@ fn low_limits(random: &mut Random) -> TallyLimits {
         },
         hours_max: [0, 1, 5, 100][random.below(4)],
         unknown_crawlers_max: random.below(4),
+        ..TallyLimits::default()
     }
 }
 

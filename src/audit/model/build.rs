@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::messages::failure_messages;
+use crate::merge::sum;
 use crate::numbers::counted;
 
 use super::super::identity_warnings::{identity_note, identity_warnings};
@@ -58,7 +59,7 @@ impl ReportModel {
         });
         let unknown_crawlers = unknown_crawlers(counts.unknown_crawlers, &robots);
         let failures = failure_messages(&header.rulings.failures);
-        let requests = rows.iter().map(|row| row.tally.unreachable_by_logs).sum();
+        let requests = sum(rows.iter().map(|row| row.tally.unreachable_by_logs));
         let mut audit = ReportModel {
             inputs,
             robots,
@@ -125,7 +126,7 @@ impl ReportModel {
         let continued = self.broken_rules().filter(|(_, actor, broken)| {
             broken.rule.continued_over.is_some() && self.is_own_crawler(*actor)
         });
-        let violations = continued.map(|(_, _, broken)| broken.tally.requests).sum();
+        let violations = sum(continued.map(|(_, _, broken)| broken.tally.requests));
         (violations > 0).then(|| {
             format!(
                 "{} of rules in groups that continue after another field, such as Crawl-delay: \
@@ -192,7 +193,7 @@ impl ReportModel {
     /// Nothing may be lost between the lines and the rows.
     fn check_requests(&self) -> Result<()> {
         self.rows.iter().try_for_each(ActorRow::check)?;
-        let lines: u64 = self.inputs.iter().map(|input| input.tally.crawler).sum();
+        let lines: u64 = sum(self.inputs.iter().map(|input| input.tally.crawler));
         let (total, hours) = (self.total(), self.hours.total());
         let requests = total.requests;
         let sessions = self

@@ -11,6 +11,7 @@ use crate::input::source::FileId;
 use crate::merge::Merge;
 
 use super::super::hours::{HOURS_MAX, Hours};
+use super::super::memory_limit::MEMORY_DEFAULT;
 use super::super::sessions::{DelayedAt, SessionCounts, SessionTally};
 use super::super::{input_tally::InputTally, origin_key::OriginRank};
 use super::counts::{Counts, OriginRows, Renumbering, TimesEnd};
@@ -32,6 +33,8 @@ pub struct TallyLimits {
     pub hours_max: usize,
     /// User agents of unknown crawlers.
     pub unknown_crawlers_max: usize,
+    /// The memory of tallies that are read from files, in bytes.
+    pub memory_bytes: usize,
 }
 
 impl Default for TallyLimits {
@@ -40,6 +43,7 @@ impl Default for TallyLimits {
             rows: RowLimits::default(),
             hours_max: HOURS_MAX,
             unknown_crawlers_max: UNKNOWN_CRAWLERS_MAX,
+            memory_bytes: MEMORY_DEFAULT,
         }
     }
 }

@@ -4,9 +4,12 @@
 
 use std::path::Path;
 
+use memchr::memchr2_iter;
+
 use crate::error::{Error, Result};
 
-use super::super::packed::{self, Encoded};
+use super::super::memory_limit::{MEMORY_DEFAULT, MemoryLimit};
+use super::super::packed::{self, Encoded, Unreadable};
 use super::header::{Header, SCHEMA_VERSION};
 use super::{Tally, counts::Counts};
 
@@ -18,6 +21,12 @@ const MAGIC: &[u8] = b"botaudit tally 2 ";
 
 /// The first bytes of every version.
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit tally ";
+
+/// What a line of a robots.txt takes once it is parsed.
+const ROBOTS_LINE_BYTES: usize = 128;
+
+/// What to do about a tally that is damaged.
+pub const DAMAGED: &str = "is a damaged tally; create it again";
 
 /// A tally with its header unpacked.
 #[derive(Clone, Debug)]
@@ -44,9 +53,22 @@ impl Tally {
     /// Reads the result of [`Tally::to_bytes`]; `path` is for errors.
     ///
     /// # Errors
-    /// If it is not a tally, is damaged, or is of another version.
+    /// If it is not a tally, is damaged, of another version, or too large for the memory that is
+    /// allowed by default.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Tally> {
-        PackedTally::from_bytes(bytes, path)?.unpack(path)
+        Tally::within(bytes, path, MEMORY_DEFAULT)
+    }
+
+    /// The same with at most `memory_bytes` of memory.
+    ///
+    /// # Errors
+    /// As [`Tally::from_bytes`].
+    pub fn within(bytes: &[u8], path: &Path, memory_bytes: usize) -> Result<Tally> {
+        let memory = MemoryLimit::new(memory_bytes);
+        let packed = PackedTally::from_bytes(bytes, path, &memory)?;
+        let counts = packed.unpack(&memory);
+        let counts = counts.map_err(|why| unreadable(path, why, &memory))?;
+        Ok(Tally { header: packed.header, counts })
     }
 }
 
@@ -54,8 +76,9 @@ impl PackedTally {
     /// Reads the tally at `path`, a file or a report directory.
     ///
     /// # Errors
-    /// If it cannot be read, is not a tally, is damaged, or is of another version.
-    pub fn read(path: &Path) -> Result<PackedTally> {
+    /// If it cannot be read, is not a tally, is damaged, of another version, or takes more memory
+    /// than is left.
+    pub fn read(path: &Path, memory: &MemoryLimit) -> Result<PackedTally> {
         let file = match path.is_dir() {
             true => path.join(TALLY),
             false => path.to_owned(),
@@ -67,20 +90,21 @@ impl PackedTally {
             );
             return Err(Error::invalid_file(path, why));
         }
-        PackedTally::from_bytes(&packed::read_file("the tally", &file)?, &file)
+        PackedTally::from_bytes(&packed::read_file("the tally", &file, memory)?, &file, memory)
     }
 
     /// Unpacks the bytes of a file.
     ///
     /// # Errors
     /// As [`PackedTally::read`].
-    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<PackedTally> {
+    pub fn from_bytes(bytes: &[u8], path: &Path, memory: &MemoryLimit) -> Result<PackedTally> {
         let Some(frames) = bytes.strip_prefix(MAGIC) else {
             return Err(Error::invalid_file(path, not_ours(bytes)));
         };
-        let damaged = || Error::invalid_file(path, "is a damaged tally; create it again");
-        let (header, counts) = packed::frames(frames).ok_or_else(damaged)?;
-        let header: Header = packed::unpacked(header).ok_or_else(damaged)?;
+        let refused = |why| unreadable(path, why, memory);
+        let frames = packed::frames(frames).ok_or(Unreadable::Damaged);
+        let (header, counts) = frames.map_err(refused)?;
+        let header: Header = packed::unpacked(header, memory).map_err(refused)?;
         if header.schema_version != SCHEMA_VERSION {
             let why = format!(
                 "is a tally of botaudit {}, and this version ({}) cannot read it; merge it with \
@@ -90,20 +114,32 @@ impl PackedTally {
             );
             return Err(Error::invalid_file(path, why));
         }
+        let bodies = header.robots.iter().filter_map(|version| version.body.as_ref());
+        let lines: usize =
+            bodies.map(|body| memchr2_iter(b'\n', b'\r', body.bytes()).count()).sum();
+        if !memory.take(lines.saturating_mul(ROBOTS_LINE_BYTES)) {
+            return Err(refused(Unreadable::TooLarge));
+        }
         let hash = xxhash_rust::xxh3::xxh3_128(bytes);
         Ok(PackedTally { header, counts: counts.to_vec(), hash })
     }
 
-    /// The whole tally.
+    /// The counts.
     ///
     /// # Errors
-    /// If it is damaged.
-    pub fn unpack(self, path: &Path) -> Result<Tally> {
-        let PackedTally { header, counts, .. } = self;
-        let counts = packed::unpacked::<Counts>(&counts)
-            .filter(|counts| counts.inputs.len() == header.inputs.len())
-            .ok_or_else(|| Error::invalid_file(path, "is a damaged tally; create it again"))?;
-        Ok(Tally { header, counts })
+    /// If they are damaged, or take more memory than is left.
+    pub fn unpack(&self, memory: &MemoryLimit) -> std::result::Result<Counts, Unreadable> {
+        let counts: Counts = packed::unpacked(&self.counts, memory)?;
+        let is_whole = counts.inputs.len() == self.header.inputs.len();
+        is_whole.then_some(counts).ok_or(Unreadable::Damaged)
+    }
+}
+
+/// The error for the tally at `path` that could not be unpacked.
+pub fn unreadable(path: &Path, why: Unreadable, memory: &MemoryLimit) -> Error {
+    match why {
+        Unreadable::Damaged => Error::invalid_file(path, DAMAGED),
+        Unreadable::TooLarge => packed::too_large(path, memory),
     }
 }
 

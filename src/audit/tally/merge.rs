@@ -11,11 +11,14 @@ use crate::judge::robots::RobotsId;
 use crate::merge::Merge;
 use crate::numbers::counted;
 
-use super::super::comparison::COMPARE_AT;
+use super::super::packed::{self, Unreadable};
+use super::super::{comparison::COMPARE_AT, memory_limit::MemoryLimit};
+use super::Tally;
 use super::counter::{Counter, TallyLimits};
+use super::counts::{Counts, Renumbering};
+use super::file::{DAMAGED, PackedTally, unreadable};
 use super::header::{Header, InputSummary, RobotsVersion};
 use super::made_by::{MadeBy, merge_options};
-use super::{Tally, counts::Renumbering, file::PackedTally};
 
 /// Options of the time window and of a report; they may differ.
 const TIMES: [&str; 3] = ["since", "until", COMPARE_AT];
@@ -30,10 +33,11 @@ const ADVICE: &str = "audit the logs of one of them again, with the options of t
 /// If one cannot be read, two of them have an input of the same name, or they do not fit together:
 /// another version of the program, another registry, options that change a verdict.
 pub fn merge_files(paths: &[PathBuf], limits: TallyLimits) -> Result<Tally> {
+    let memory = MemoryLimit::new(limits.memory_bytes);
     let mut known = BTreeSet::new();
     let mut packed: Vec<(&Path, PackedTally)> = Vec::new();
     for path in paths {
-        let tally = PackedTally::read(path)?;
+        let tally = PackedTally::read(path, &memory)?;
         if known.insert(tally.hash) {
             packed.push((path, tally));
         }
@@ -45,12 +49,24 @@ pub fn merge_files(paths: &[PathBuf], limits: TallyLimits) -> Result<Tally> {
         check_same_run((&named[0].0, named[0].1), (name, header))?;
     }
     let header = merged_header(named.iter().map(|(_, header)| *header));
-    let mut counter = Counter::new(limits, ranks(&header));
-    for (path, tally) in packed {
+    let mut sum = Counter::new(limits, ranks(&header));
+    let before = memory.taken();
+    for (at, (path, tally)) in packed.into_iter().enumerate() {
         let numbers = renumbering(&tally.header, &header);
-        counter.add(tally.unpack(path)?.counts, &numbers)?;
+        let mut counts = tally.unpack(&memory);
+        if at > 0 && matches!(counts, Err(Unreadable::TooLarge)) {
+            // Equal rows of several tallies are one row of the sum.
+            memory.back_to(before);
+            let measured = packed::measure(finish(sum, &header)?, &memory);
+            sum = Counter::new(limits, ranks(&header));
+            let measured = measured.map_err(|why| unreadable(path, why, &memory))?;
+            sum.add(measured, &renumbering(&header, &header))?;
+            counts = tally.unpack(&memory);
+        }
+        let counts = counts.map_err(|why| unreadable(path, why, &memory))?;
+        sum.add(counts, &numbers).map_err(|err| err.in_file(path, DAMAGED))?;
     }
-    finish(counter, header)
+    Ok(Tally { counts: finish(sum, &header)?, header })
 }
 
 /// Merges `earlier` and `later`, tallies of the same job: later lines are added to inputs of the
@@ -68,12 +84,11 @@ pub fn continued(earlier: Tally, later: Tally, limits: TallyLimits) -> Result<Ta
         let numbers = renumbering(&tally.header, &header);
         counter.add(tally.counts, &numbers)?;
     }
-    finish(counter, header)
+    Ok(Tally { counts: finish(counter, &header)?, header })
 }
 
-fn finish(counter: Counter, header: Header) -> Result<Tally> {
-    let counts = counter.finish(header.inputs.len(), &renumbering(&header, &header))?;
-    Ok(Tally { header, counts })
+fn finish(counter: Counter, header: &Header) -> Result<Counts> {
+    counter.finish(header.inputs.len(), &renumbering(header, header))
 }
 
 /// Names are ordered, so the index of a crawler is the rank of its name.

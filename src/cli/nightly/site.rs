@@ -338,7 +338,8 @@ impl<'a> Job<'a> {
             let directory = day_directory(&self.site.reports, day);
             let tally = ingest.day(state, day)?;
             note_formats(&tally.header);
-            let written = timed("report written", || self.report_day(tally, &directory))?;
+            let written = timed("report written", || self.report_day(tally, &directory));
+            let written = written.map_err(|err| state.name_damaged(err, day))?;
             let audit = &written.audit;
             if day == self.day {
                 let (concluded, met) = conclude(&written, Some(&directory), setup)?;

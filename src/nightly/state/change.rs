@@ -27,7 +27,7 @@ impl State {
     /// # Errors
     /// If another process writes to the state.
     pub fn change<'a>(&'a mut self, site: &'a str) -> Result<StateChange<'a>> {
-        let State { connection, path } = self;
+        let State { connection, path, .. } = self;
         let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = begun.map_err(|err| failed(path, &err))?;
         Ok(StateChange { transaction, path, site })

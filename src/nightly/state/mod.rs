@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Params, Row, params};
 
-use crate::audit::tally::Tally;
+use crate::audit::{memory_limit::MEMORY_DEFAULT, tally::Tally};
 use crate::error::{Error, Result};
 use crate::time::{Day, UtcTime};
 
@@ -37,6 +37,8 @@ const WAIT: Duration = Duration::from_secs(60);
 pub struct State {
     connection: Connection,
     path: PathBuf,
+    /// What the tally of a day may take, in bytes.
+    memory_bytes: usize,
 }
 
 impl State {
@@ -61,7 +63,7 @@ impl State {
         });
         let (connection, (application, version), tables) =
             opened.map_err(|err| failed(path, &err))?;
-        let state = State { connection, path: path.to_owned() };
+        let state = State { connection, path: path.to_owned(), memory_bytes: MEMORY_DEFAULT };
         match (application, version, tables) {
             (APPLICATION_ID, version, _) if version == VERSION => Ok(state),
             (APPLICATION_ID, version, _) => Err(Error::invalid_file(
@@ -86,7 +88,7 @@ impl State {
     pub fn in_memory() -> Result<State> {
         let path = PathBuf::from(":memory:");
         let connection = Connection::open_in_memory().map_err(|err| failed(&path, &err))?;
-        State { connection, path }.create()
+        State { connection, path, memory_bytes: MEMORY_DEFAULT }.create()
     }
 
     fn create(self) -> Result<State> {
@@ -105,7 +107,24 @@ impl State {
     pub fn day(&self, site: &str, day: Day) -> Result<Option<Tally>> {
         let query = "SELECT tally FROM days WHERE site = ? AND day = ?";
         let bytes = self.select(query, params![site, day.to_string()], |row| row.get(0))?.pop();
-        bytes.map(|bytes: Vec<u8>| Tally::from_bytes(&bytes, &self.path)).transpose()
+        let read = |bytes: Vec<u8>| Tally::within(&bytes, &self.path, self.memory_bytes);
+        bytes.map(read).transpose()
+    }
+
+    /// The same state, whose tallies may take `memory_bytes` of memory.
+    #[must_use]
+    pub fn with_memory(self, memory_bytes: usize) -> State {
+        State { memory_bytes, ..self }
+    }
+
+    /// `err`, which was found in the tally of `day`. If sums differ that must agree, the state is
+    /// damaged, and the error names it.
+    pub fn name_damaged(&self, err: Error, day: Day) -> Error {
+        let advice = format!(
+            "has a damaged tally of {day}; restore the file from a backup, or start again with \
+             another file as state"
+        );
+        err.in_file(&self.path, &advice)
     }
 
     /// The days of `site` whose reports are due, in order.

@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     let (header, counts) = data.split_at(header_bytes);
     let frames = [header, counts].map(|part| zstd::bulk::compress(part, 1).expect("it has room"));
     let frames = frames.concat();
-    let head = format!("botaudit tally 1 {:032x}\n", xxhash_rust::xxh3::xxh3_128(&frames));
+    let head = format!("botaudit tally 2 {:032x}\n", xxhash_rust::xxh3::xxh3_128(&frames));
     let path = Path::new("x");
     let Ok(tally) = Tally::from_bytes(&[head.as_bytes(), &frames].concat(), path) else { return };
     let bytes = tally.to_bytes();

@@ -207,6 +207,8 @@ fn prepare(connection: &mut Connection, cache_kib: i32) -> rusqlite::Result<()> 
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "soft_heap_limit", CACHES_BYTES_MAX)?;
     connection.pragma_update(None, "hard_heap_limit", SQLITE_BYTES_MAX)?;
+    // A confined run cannot create temporary files. The limits above apply to this memory, too.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "cache_size", -cache_kib)
 }
 

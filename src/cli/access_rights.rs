@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[cfg(target_os = "linux")]
 use landlock::{
     ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
-    RulesetStatus, path_beneath_rules,
+    RulesetStatus, Scope, path_beneath_rules,
 };
 
 /// Whether a run opens TCP connections.
@@ -38,32 +38,49 @@ impl TcpUse {
     }
 }
 
-/// The rights that are given up; an older kernel knows fewer of them.
+/// The rights that are given up; an older kernel knows fewer of them. Those of version 6 are signals
+/// to other processes, and sockets with a name but without a file.
 #[cfg(target_os = "linux")]
-const RIGHTS: ABI = ABI::V5;
+const RIGHTS: ABI = ABI::V6;
 
-/// What any run may read: name resolution with its libraries and the targets of its links, time
-/// zones, the number of cores.
+/// What any run may read: the local time, time zones, itself, and the number of cores.
 #[cfg(target_os = "linux")]
 const SYSTEM: [&str; 9] = [
-    "/etc",
-    "/etc/hosts",
+    "/dev/random",
+    "/dev/urandom",
     "/etc/localtime",
-    "/etc/resolv.conf",
-    "/lib",
-    "/lib64",
-    "/proc",
-    "/sys",
-    "/usr",
+    "/etc/timezone",
+    "/proc/self",
+    "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu",
+    "/sys/fs/cgroup",
+    "/usr/share/zoneinfo",
 ];
 
-/// Standard streams, pipes and `/dev/null`, which can be named as inputs and outputs.
+/// What resolves the names of hosts: settings, and the libraries that the C library loads.
 #[cfg(target_os = "linux")]
-const DEVICES: [&str; 1] = ["/dev"];
+const NAMES: [&str; 12] = [
+    "/etc/gai.conf",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/ld.so.cache",
+    "/etc/nsswitch.conf",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/lib",
+];
+
+/// What any run may read and write.
+#[cfg(target_os = "linux")]
+const DEVICES: [&str; 1] = ["/dev/null"];
 
 /// From now on, the kernel refuses this thread and those that it starts to read outside of `read`,
-/// to write outside of `written`, to run programs, and to open TCP connections unless they are
-/// needed.
+/// to write outside of `written`, to run programs, to reach other processes by signals or sockets
+/// without a file, and to open TCP connections unless they are needed.
 #[cfg(target_os = "linux")]
 pub fn restrict(read: &[PathBuf], written: &[PathBuf], tcp: TcpUse) -> Confinement {
     match restricted(read, written, tcp) {
@@ -87,31 +104,45 @@ fn restricted(
     tcp: TcpUse,
 ) -> Result<RulesetStatus, RulesetError> {
     let (all, reading) = (AccessFs::from_all(RIGHTS), AccessFs::ReadFile | AccessFs::ReadDir);
-    let mut ruleset = Ruleset::default().handle_access(all)?;
-    if tcp == TcpUse::None {
-        ruleset = ruleset.handle_access(AccessNet::from_all(RIGHTS))?;
-    }
-    let read = read.iter().map(PathBuf::as_path).chain(SYSTEM.map(Path::new));
-    // SQLite and outputs that are pipes have temporary files without a name.
-    let temporary = std::env::temp_dir();
-    let written = written.iter().map(PathBuf::as_path).chain([&*temporary, Path::new("/var/tmp")]);
-    let devices = reading | AccessFs::WriteFile | AccessFs::IoctlDev;
+    // No run makes devices, pipes or sockets, or is a server.
+    let never = AccessFs::Execute
+        | AccessFs::MakeBlock
+        | AccessFs::MakeChar
+        | AccessFs::MakeFifo
+        | AccessFs::MakeSock;
+    let network = match tcp {
+        TcpUse::None => AccessNet::from_all(RIGHTS),
+        TcpUse::Needed => AccessNet::BindTcp.into(),
+    };
+    let ruleset = Ruleset::default()
+        .handle_access(all)?
+        .handle_access(network)?
+        .scope(Scope::from_all(RIGHTS))?;
+    let names: &[&str] = if tcp == TcpUse::Needed { &NAMES } else { &[] };
+    let system = SYSTEM.iter().chain(names).map(Path::new);
+    let read = read.iter().map(PathBuf::as_path).chain(system);
+    let devices = AccessFs::ReadFile | AccessFs::WriteFile;
     let ruleset = ruleset
         .create()?
         .add_rules(path_beneath_rules(read, reading))?
         .add_rules(path_beneath_rules(DEVICES, devices))?
-        .add_rules(path_beneath_rules(written, all & !AccessFs::Execute))?;
+        .add_rules(path_beneath_rules(written, all & !never))?;
     Ok(ruleset.restrict_self()?.ruleset)
 }
 
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::io::ErrorKind;
+    use std::fs::{self, File};
+    use std::io::{Error, ErrorKind};
     use std::net::{TcpListener, TcpStream};
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
     use std::process::Command;
     use std::thread;
+
+    use nix::sys::signal::kill;
+    use nix::unistd::Pid;
 
     use super::*;
 
@@ -125,6 +156,9 @@ mod tests {
             fs::write(path(name).join("file"), name).unwrap();
         }
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let name = format!("botaudit-test-{}", std::process::id());
+        let other_process = SocketAddr::from_abstract_name(name).unwrap();
+        let _listener = UnixListener::bind_addr(&other_process).unwrap();
         let address = server.local_addr().unwrap();
         let confined = |tcp| {
             thread::scope(|scope| {
@@ -133,26 +167,49 @@ mod tests {
                     assert_eq!(fs::read_to_string(path("in").join("file")).unwrap(), "in");
                     fs::write(path("out").join("new"), "").unwrap();
                     fs::rename(path("out").join("new"), path("out").join("file")).unwrap();
+                    for open in ["/dev/null", "/dev/urandom", "/proc/self/status"] {
+                        File::open(open).unwrap();
+                    }
+                    fs::write("/dev/null", "x").unwrap();
                     let denied = [
                         fs::read(path("other").join("file")).map(drop),
                         fs::write(path("in").join("file"), ""),
                         fs::remove_file(path("other").join("file")),
                         Command::new("/bin/true").status().map(drop),
+                        tempfile::tempfile().map(drop),
+                        fs::read_dir("/etc").map(drop),
+                        fs::read_dir("/usr").map(drop),
+                        fs::read_dir("/dev").map(drop),
+                        File::open("/etc/passwd").map(drop),
+                        File::open("/dev/zero").map(drop),
+                        File::open("/dev/full").map(drop),
+                        File::open("/proc/1/status").map(drop),
+                        File::open("/sys/kernel/notes").map(drop),
+                    ];
+                    let resolved = [fs::read_dir("/lib").is_ok(), fs::read("/etc/hosts").is_ok()];
+                    assert_eq!(resolved, [tcp == TcpUse::Needed; 2]);
+                    let others = [
+                        UnixStream::connect_addr(&other_process).map(drop),
+                        kill(Pid::parent(), None).map_err(Error::from),
                     ];
                     let connected = TcpStream::connect(address).map(drop);
-                    (confinement, denied, connected)
+                    (confinement, denied, connected, others)
                 };
                 scope.spawn(run).join().unwrap()
             })
         };
         let is_denied = |tried: &std::io::Result<()>| matches!(tried, Err(err) if err.kind() == ErrorKind::PermissionDenied);
-        let (confinement, denied, connected) = confined(TcpUse::None);
+        let (confinement, denied, connected, others) = confined(TcpUse::None);
         if let Confinement::Absent(why) = confinement {
             return eprintln!("skipped: {why}");
         }
         assert!(denied.iter().all(is_denied), "{denied:?}");
         assert!(is_denied(&connected) || confinement == Confinement::Partial, "{connected:?}");
-        let (_, _, connected) = confined(TcpUse::Needed);
+        // Landlock 6 alone refuses these.
+        let is_whole = confinement == Confinement::Whole;
+        assert!(!is_whole || others.iter().all(is_denied), "{others:?}");
+        let (_, denied, connected, _) = confined(TcpUse::Needed);
+        assert!(denied.iter().all(is_denied), "{denied:?}");
         assert!(connected.is_ok(), "{connected:?}");
     }
 }

@@ -7,6 +7,7 @@ use crate::report::outputs::Outputs;
 use super::access_rights::{Confinement, TcpUse, restrict};
 use super::shared::note;
 use super::signals;
+use super::system_calls::refuse_calls;
 use super::terminal::{is_confined, is_verbose};
 
 /// Confines the process to the files of `outputs`. Where that is not possible, and with
@@ -23,8 +24,13 @@ fn give_up_rights(outputs: &Outputs, tcp: TcpUse) {
     let read: Vec<PathBuf> = outputs.read_directories().collect();
     let written: Vec<PathBuf> = outputs.written_directories().collect();
     let confinement = restrict(&read, &written, tcp);
+    let calls = refuse_calls(tcp);
     if is_verbose() {
         note(&words(&confinement, &read, &written, tcp));
+        note(&match calls {
+            Ok(calls) => format!("{calls} system calls are refused"),
+            Err(why) => format!("no system calls are refused: {why}"),
+        });
     }
 }
 
@@ -41,8 +47,8 @@ fn words(confinement: &Confinement, read: &[PathBuf], written: &[PathBuf], tcp: 
         [first, more @ ..] => format!("{} and {} more", first.display(), more.len()),
     };
     let tcp = match tcp {
-        TcpUse::None => "no TCP connections",
-        TcpUse::Needed => "TCP connections",
+        TcpUse::None => "no network",
+        TcpUse::Needed => "network",
     };
     format!("{extent}: reads {}, writes {}, {tcp}", listed(read), listed(written))
 }

@@ -1,6 +1,7 @@
 //! `botaudit crawlers`: the registry of known crawlers.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -10,7 +11,10 @@ use crate::numbers::{counted, grouped};
 use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
 use crate::report::escape::visible;
+use crate::report::outputs::{Outputs, Overwrite};
 
+use super::access_rights::TcpUse;
+use super::confinement::confine;
 use super::shared::{error, print, registry, unknown_crawler, warn};
 use super::{exit_status::ExitStatus, fetch_ranges::FetchRangesArgs, help::short};
 
@@ -78,7 +82,12 @@ impl CrawlersArgs {
     /// Prints the answer.
     pub fn run(self) -> Result<ExitStatus> {
         if let Some(CrawlersCommand::CheckRegistry { file }) = &self.command {
+            confine_to("FILE", Some(file));
             return check_registry(file);
+        }
+        // The download confines itself, because it needs the network.
+        if !matches!(self.command, Some(CrawlersCommand::FetchRanges(_))) {
+            confine_to("--crawlers", self.crawlers.as_deref());
         }
         let registry = registry(self.crawlers.as_deref())?;
         if let Some(CrawlersCommand::FetchRanges(args)) = &self.command {
@@ -104,7 +113,14 @@ impl CrawlersArgs {
     }
 }
 
-fn check_registry(file: &std::path::Path) -> Result<ExitStatus> {
+/// Confines the process to the input `path` of `role`.
+fn confine_to(role: &'static str, path: Option<&Path>) {
+    let mut files = Outputs::new(Overwrite::Own);
+    path.into_iter().for_each(|path| files.reads(role, path));
+    confine(&files, TcpUse::None);
+}
+
+fn check_registry(file: &Path) -> Result<ExitStatus> {
     let checked = check(file)?;
     checked.errors.iter().for_each(|problem| error(&problem.to_string()));
     checked.warnings.iter().for_each(|problem| warn(&problem.to_string()));

@@ -9,7 +9,10 @@ use crate::error::Result;
 use crate::input::source::expand;
 use crate::logs::detect::Hints;
 use crate::report::formats_text::{examined_text, formats_text};
+use crate::report::outputs::{Outputs, Overwrite};
 
+use super::access_rights::TcpUse;
+use super::confinement::confine;
 use super::shared::{error, print, refusal};
 use super::{config_flags::FormatFlags, exit_status::ExitStatus, help::short, setup::hints};
 
@@ -61,8 +64,12 @@ impl FormatsArgs {
 
 /// An unreadable log does not prevent the others from being examined.
 fn detect(logs: &[OsString], hints: &Hints) -> Result<ExitStatus> {
+    let sources = expand(logs);
+    let mut files = Outputs::new(Overwrite::Own);
+    files.reads_sources("a log", &sources);
+    confine(&files, TcpUse::None);
     let mut outcome = ExitStatus::Done;
-    for source in expand(logs) {
+    for source in sources {
         match examine(&source, hints) {
             Ok(examined) => {
                 if examined.detection.format.is_none() && examined.rejected_lines() > 0

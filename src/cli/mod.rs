@@ -38,6 +38,7 @@ pub mod shared;
 mod signals;
 mod size;
 mod summary_flags;
+mod system_calls;
 mod terminal;
 mod value_names;
 mod written;

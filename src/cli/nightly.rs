@@ -89,6 +89,11 @@ impl NightlyArgs {
         errors.dedup();
         report_errors(&name, &errors)?;
         if self.check_config {
+            let mut files = Outputs::new(self.force.overwrite());
+            files.reads("--config", &file);
+            jobs.iter().for_each(|job| files.add_directories_of(&job.files()));
+            files.updated("state", &config.state)?;
+            confine(&files, TcpUse::None);
             // `--check` must not create the state.
             let state = match config.state.exists() {
                 true => self.open_state(&config)?,

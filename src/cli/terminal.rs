@@ -33,8 +33,8 @@ pub struct TerminalArgs {
     /// Do not limit the access rights of the run.
     ///
     /// By default, a run on Linux can read only the directories of its inputs, write only to those
-    /// of its outputs, start no program, and open TCP connections only if it fetches or asks DNS.
-    /// -v says what the kernel could enforce. Use this flag if a file system does not work with
+    /// of its outputs, start no process, reach no other process, and use the network only if it
+    /// fetches or asks DNS. -v says what the kernel could enforce. Use this flag if a file system does not work with
     /// these limits.
     #[arg(long, global = true, hide_short_help = true)]
     no_sandbox: bool,

@@ -101,12 +101,12 @@ impl Outputs {
         Outputs { overwrite, uses, read, written }
     }
 
-    /// The directories that hold the inputs, and those that are inputs.
+    /// The directories that hold the inputs, and those that are inputs; also pipes and devices.
     pub fn read_directories(&self) -> impl Iterator<Item = PathBuf> {
         self.read.iter().cloned()
     }
 
-    /// The directories that outputs are created in.
+    /// The directories that outputs are created in; also pipes and devices.
     pub fn written_directories(&self) -> impl Iterator<Item = PathBuf> {
         self.written.iter().cloned()
     }
@@ -252,14 +252,25 @@ pub fn check_directory_name(flag: &str, path: &Path) -> Result<()> {
     }
 }
 
-/// `path`, if it is a directory, and the directories that it and the target of its link are in; of
-/// these, the nearest that exists.
+/// Links to the streams of the process, which lead to files elsewhere.
+const STREAMS: [&str; 2] = ["/dev", "/proc"];
+
+/// `path`, if it is a directory, a pipe or a device; else the directories that it and the target of
+/// its link are in. Of these, the nearest that exists.
 fn directories_of(path: &Path) -> impl Iterator<Item = PathBuf> {
-    [target_of(path), path.to_owned()].into_iter().filter_map(|path| {
+    // A pipe without a name can be opened without any right.
+    let special = is_special(path).then(|| fs::canonicalize(path).ok());
+    let target = target_of(path);
+    let is_stream = target != path && STREAMS.iter().any(|of| path.starts_with(of));
+    let own = Some(path.to_owned()).filter(|_| !is_stream);
+    let files = if special.is_some() { None } else { Some(target) };
+    let files = files.into_iter().chain(own.filter(|_| special.is_none()));
+    let directories = files.filter_map(|path| {
         let exists = |path: &&Path| path.as_os_str().is_empty() || path.is_dir();
         let found = path.ancestors().skip(usize::from(!path.is_dir())).find(exists)?;
         Some(if found.as_os_str().is_empty() { ".".into() } else { found.to_owned() })
-    })
+    });
+    special.flatten().into_iter().chain(directories)
 }
 
 /// Where the link `path` leads, whether or not that exists; `path` if it is not a link.

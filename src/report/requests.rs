@@ -13,7 +13,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
 use crate::mutex::{lock, unpoisoned};
-use crate::staged::{StagedFile, pending::Unplaced};
+use crate::staged::{StagedFile, is_stdout, pending::Unplaced};
 
 use super::csv::CsvTable;
 use super::{columns::tables::REQUESTS_EVIDENCE, compression::OutputCompression, privacy::Privacy};
@@ -62,6 +62,33 @@ struct Input {
     blocks: Vec<(u64, u64)>,
 }
 
+/// The spool of a file that is written directly, as long as it is not in use.
+static SPOOL: Mutex<Option<File>> = Mutex::new(None);
+
+/// Opens the spool of a file `path` that is written directly, before the run gives up the right to
+/// create temporary files.
+///
+/// # Errors
+/// If no temporary file can be created.
+pub fn open_spool(path: &Path) -> Result<()> {
+    let is_file = std::fs::metadata(path).map_or(true, |data| data.is_file() || data.is_dir());
+    if is_stdout(path) || !is_file {
+        *lock(&SPOOL) = Some(temporary_file()?);
+    }
+    Ok(())
+}
+
+fn temporary_file() -> Result<File> {
+    let temporary = std::env::temp_dir();
+    tempfile::tempfile_in(&temporary).map_err(|err| {
+        Error::io(
+            "cannot create the temporary file for --evidence; set TMPDIR to another directory than",
+            &temporary,
+            err,
+        )
+    })
+}
+
 impl RequestsFile {
     /// Prepares to write `path`; an existing file stays until `commit`. `privacy` applies to
     /// clients and queries.
@@ -98,17 +125,13 @@ impl RequestsFile {
         // where there is enough space for it.
         let beside = staged.hidden().and_then(Path::parent);
         let beside = beside.map(|dir| if dir == "" { Path::new(".") } else { dir });
-        let temporary = std::env::temp_dir();
-        let file = tempfile::tempfile_in(beside.unwrap_or(&temporary));
-        let file = file.map_err(|err| match beside {
-            Some(_) => cannot_write(path, err),
-            None => Error::io(
-                "cannot create the temporary file for --evidence; set TMPDIR to another directory \
-                 than",
-                &temporary,
-                err,
-            ),
-        })?;
+        let file = match (beside, lock(&SPOOL).take()) {
+            (Some(beside), _) => {
+                tempfile::tempfile_in(beside).map_err(|err| cannot_write(path, err))?
+            }
+            (None, Some(spool)) => spool,
+            (None, None) => temporary_file()?,
+        };
         let blocks = Blocks { file, end: 0, coding: OutputCompression::of_name(path) };
         let spool = Mutex::new(Spool { blocks, inputs: BTreeMap::new() });
         Ok(RequestsFile { path: path.to_owned(), staged, privacy, spool })

@@ -63,6 +63,7 @@ mod classify_files;
 mod collect;
 mod conduct;
 mod configured;
+mod confinement;
 mod crawlers;
 mod deny;
 mod document_sandbox;

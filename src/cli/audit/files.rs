@@ -6,6 +6,7 @@ use crate::config::audit_config::AuditConfig;
 use crate::error::Result;
 use crate::input::source::Source;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
+use crate::report::requests::open_spool;
 
 use super::super::access_rights::TcpUse;
 use super::super::confinement::confine;
@@ -38,6 +39,7 @@ pub fn check_outputs(
     }
     if let Some(path) = &config.evidence {
         outputs.file("--evidence", path, OutputContent::Evidence)?;
+        open_spool(path)?;
     }
     confine(&outputs, tcp_use(config));
     Ok(())

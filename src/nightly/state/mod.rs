@@ -53,6 +53,8 @@ impl State {
         }
         let opened = Connection::open(path).and_then(|connection| {
             connection.busy_timeout(WAIT)?;
+            // A confined run cannot create temporary files.
+            connection.pragma_update(None, "temp_store", "MEMORY")?;
             let number = |pragma: &str| {
                 connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0))
             };

@@ -72,6 +72,9 @@ impl<'a> Selection<'a> {
 /// count. If no token is named, the `*` groups are merged, unless the crawler ignores them. A
 /// crawler without tokens follows `*`.
 ///
+/// Names are compared as they are: no group names `GPTBot/1.2`. What people give passes
+/// `Registry::product_token` first.
+///
 /// ```
 /// use botaudit::matcher::select::{GroupChoice, Star, select};
 /// let text = b"User-agent: googlebot\nDisallow: /a\nUser-agent: *\nDisallow: /";

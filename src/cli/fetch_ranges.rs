@@ -15,7 +15,7 @@ use crate::staged::replace;
 
 use super::access_rights::TcpUse;
 use super::confinement::confine;
-use super::shared::{ForceArg, warn};
+use super::shared::{ForceArg, path_text, warn};
 use super::{exit_status::ExitStatus, help::short, network::NetworkArgs, progress::Show};
 
 const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
@@ -74,7 +74,7 @@ impl FetchRangesArgs {
             }
         }
         let (all, got) = (urls.len(), urls.len() - missed);
-        let text = format!("{got} of {all} lists downloaded to {}\n", directory.display());
+        let text = format!("{got} of {all} lists downloaded to {}\n", path_text(directory));
         Show::unless(self.quiet).print(&text)?;
         Ok(if missed > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }

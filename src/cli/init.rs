@@ -11,7 +11,7 @@ use crate::nightly::init::{DetectedFiles, LOGS};
 use crate::numbers::counted;
 use crate::staged::is_stdout;
 
-use super::shared::{STDOUT_NAME, print, print_to, warn};
+use super::shared::{STDOUT_NAME, path_text, print, print_to, warn};
 use super::signals;
 use super::{exit_status::ExitStatus, help::short, terminal::OutputStream};
 
@@ -79,16 +79,16 @@ impl InitArgs {
 }
 
 fn summary(file: &Path, found: &DetectedFiles) -> String {
-    let name = file.display();
+    let name = path_text(file);
     let next = "check the file, then run: botaudit nightly --check-config --config";
     sites(file, found) + &format!("{next} {name}\n")
 }
 
 fn sites(file: &Path, found: &DetectedFiles) -> String {
     let sites = counted(found.logs.len() as u64, "site");
-    let mut text = format!("{}: {sites}\n", file.display());
+    let mut text = format!("{}: {sites}\n", path_text(file));
     for (site, log) in &found.logs {
-        text += &format!("  {site}: {}\n", log.display());
+        text += &format!("  {site}: {}\n", path_text(log));
     }
     text
 }

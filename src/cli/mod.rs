@@ -51,7 +51,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::Error;
-use crate::report::escape::visible;
+use crate::report::escape::{has_hidden, visible};
 
 use exit_status::exit_code;
 use help::short_of_program;
@@ -133,15 +133,15 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     exit_code(result)
 }
 
-/// The same error, which repeats nothing from the command line that a terminal would act on.
+/// The same error, which repeats nothing from the command line that a terminal would act on, or that
+/// hides or reverses text.
 fn escaped(mut err: clap::Error) -> clap::Error {
-    let has_control = |text: &String| text.chars().any(char::is_control);
-    let has_controls = err.context().any(|(_, value)| match value {
-        ContextValue::String(text) => has_control(text),
-        ContextValue::Strings(texts) => texts.iter().any(has_control),
+    let is_escaped = err.context().any(|(_, value)| match value {
+        ContextValue::String(text) => has_hidden(text),
+        ContextValue::Strings(texts) => texts.iter().any(|text| has_hidden(text)),
         _ => false,
     });
-    if !has_controls {
+    if !is_escaped {
         return err;
     }
     let escape = |text: &String| visible(text.as_bytes());

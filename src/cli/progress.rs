@@ -7,6 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::error::Result;
+use crate::report::escape::spelled_out;
 
 use super::{shared::print_to, terminal::OutputStream};
 
@@ -79,7 +80,7 @@ pub fn follow<T>(
     };
     let look = |bar: &ProgressBar| {
         bar.set_position(bytes_done());
-        bar.set_message(message());
+        bar.set_message(spelled_out(&message()));
     };
     run(show, bar, template, look, job)
 }

@@ -141,6 +141,11 @@ pub fn refusal(faults: &[Fault]) -> Error {
     Error::usage(last.of_flags())
 }
 
+/// A path in a text for the terminal.
+pub fn path_text(path: &Path) -> String {
+    visible(path.as_os_str().as_encoded_bytes())
+}
+
 /// Prints `text` to standard output. A full disk or a closed pipe is an error.
 pub fn print(text: &str) -> Result<()> {
     print_to(OutputStream::Stdout, text)

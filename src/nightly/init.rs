@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::input::source::{Location, expand};
 use crate::logs::detect::Hints;
+use crate::report::escape::{has_hidden, visible};
 use crate::url::origin::Origin;
 
 use super::log_hosts::LogHosts;
@@ -89,7 +90,8 @@ impl DetectedFiles {
     pub fn config(&self) -> String {
         let mut text = HEAD.to_owned();
         for (site, log) in &self.logs {
-            let pattern = quoted(&format!("{}*", log.display()));
+            let log = glob::Pattern::escape(&log.to_string_lossy());
+            let pattern = quoted(&format!("{log}*"));
             text += &format!("\n[sites.{}]\nlogs = [{pattern}]\n", key(site));
             text += &match self.robots_of(site) {
                 Some(path) => format!("robots = {}\n", quoted(&path.display().to_string())),
@@ -106,7 +108,8 @@ impl DetectedFiles {
             .iter()
             .filter(|path| !self.logs.keys().any(|site| self.robots_of(site) == Some(path)));
         for path in unused {
-            text += &format!("\n# Found, but not assigned to a site: {}", path.display());
+            let path = visible(path.as_os_str().as_encoded_bytes());
+            text += &format!("\n# Found, but not assigned to a site: {path}");
         }
         text.trim_end().to_owned() + "\n"
     }
@@ -177,13 +180,36 @@ fn key(name: &str) -> String {
     if name.contains('.') { quoted(name) } else { name.to_owned() }
 }
 
+/// A string of TOML on one line, without characters that a terminal or an editor acts on.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            _ if has_hidden(character.encode_utf8(&mut [0; 4])) => {
+                quoted += &format!("\\U{:08X}", u32::from(character));
+            }
+            _ => quoted.push(character),
+        }
+    }
+    quoted + "\""
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strings_are_read_as_they_were() {
+        for text in
+            ["a", "", "a\"b\\n", "a\nb\r\t\u{1b}[2J\0\u{7f}", "\u{202e}\u{e9}\u{1f600}\u{e0041}"]
+        {
+            let line = format!("logs = {}", quoted(text));
+            assert!(!has_hidden(&line), "{line}");
+            let table: toml::Table = line.parse().unwrap();
+            assert_eq!(table["logs"].as_str(), Some(text));
+        }
+    }
 
     #[test]
     fn logs_name_sites() {

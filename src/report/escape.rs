@@ -57,9 +57,21 @@ pub fn shown(cell: &str) -> String {
     if let Some(plain) = plain(text.as_bytes()) {
         return plain.to_owned();
     }
-    let mut shown = String::with_capacity(text.len());
-    push_visible(text, |_| false, &mut shown);
-    shown
+    spelled_out(text)
+}
+
+/// `text` of our own, which may repeat foreign text, with hidden characters as `\xHH`. What is
+/// escaped already stays.
+pub fn spelled_out(text: &str) -> String {
+    let mut spelled_out = String::with_capacity(text.len());
+    push_visible(text, |_| false, &mut spelled_out);
+    spelled_out
+}
+
+/// Whether `text` has characters that [`visible`] escapes because a terminal acts on them, or they
+/// hide, break or reverse text.
+pub fn has_hidden(text: &str) -> bool {
+    text.chars().any(is_hidden)
 }
 
 /// Appends `text` with hidden characters as `\xHH`, and every character for which `is_escaped`
@@ -152,6 +164,15 @@ mod tests {
         check("a\u{202e}b".as_bytes(), "a\\xE2\\x80\\xAEb");
         check(b"\\x41", "\\x5Cx41");
         check(b"\\\\x41\xff", "\\\\x5Cx41\\xFF");
+    }
+
+    #[test]
+    fn text_of_our_own_is_spelled_out_once() {
+        assert_eq!(
+            spelled_out("'a\u{1b}\u{202e}\\x41\u{ad}'"),
+            "'a\\x1B\\xE2\\x80\\xAE\\x41\\xC2\\xAD'"
+        );
+        assert!(has_hidden("a\u{202e}") && has_hidden("\n") && !has_hidden("a\\x41 \u{e9}"));
     }
 
     #[test]

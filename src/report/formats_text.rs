@@ -4,8 +4,9 @@ use crate::audit::probe::Probe;
 use crate::logs::{json::proposal::proposal, registry::ENTRIES};
 use crate::numbers::percent;
 
+use super::aligned::cut;
+use super::escape::{spelled_out, visible};
 use super::privacy::{Addresses, Privacy, Queries};
-use super::{aligned::cut, escape::visible};
 
 /// The most characters shown of an unparsed line.
 const LINE_CHARS_MAX: usize = 200;
@@ -38,7 +39,7 @@ pub fn examined_text(name: &str, examined: &Probe) -> String {
     let rejected = examined.rejected_lines();
     let mut text = format!("{}\n", visible(name.as_bytes()));
     let mut row = |title: &str, what: &str| {
-        text += &format!("  {title:<8}  {what}\n");
+        text += &format!("  {title:<8}  {}\n", spelled_out(what));
     };
     let format = detection.format.as_ref().map_or("unknown", |format| format.name());
     row("format", format);

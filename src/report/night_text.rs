@@ -99,7 +99,11 @@ fn site_text(night: &SiteNight) -> String {
     }
     for (crawler, violations, judged) in violators.iter().take(CRAWLERS_MAX) {
         let rate = percent(*violations, *judged);
-        text += &format!("  {:>10}  {rate:>7}  {crawler}\n", grouped(*violations));
+        text += &format!(
+            "  {:>10}  {rate:>7}  {}\n",
+            grouped(*violations),
+            visible(crawler.as_bytes())
+        );
     }
     if violators.len() > CRAWLERS_MAX {
         text += &format!("  ... and {} more, see summary.csv\n", violators.len() - CRAWLERS_MAX);

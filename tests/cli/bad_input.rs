@@ -273,6 +273,42 @@ fn what_a_command_line_repeats_is_escaped() {
     }
 }
 
+/// Marks that reverse text can show another command than the one that was given.
+#[test]
+fn what_a_command_line_repeats_is_not_reversed_either() {
+    let sandbox = Sandbox::new();
+    let hostile = "\u{202e}x\u{200b}y\u{ad}\nz";
+    let is_hidden = |c: char| "\u{202e}\u{200b}\u{ad}".contains(c);
+    for words in [&["audit", "--"][..], &["audit"], &[]] {
+        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        match words.last_mut().filter(|word| *word == "--") {
+            Some(flag) => flag.push_str(hostile),
+            None => words.push(format!("--no{hostile}")),
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let ran = sandbox.run_words(&words, b"").exits(2);
+        assert!(!ran.stderr.contains(is_hidden), "{:?}", ran.stderr);
+        ran.complains("\\xE2\\x80\\xAEx\\xE2\\x80\\x8By\\xC2\\xAD\\x0Az");
+    }
+    // Each flag with such a value, however it is read.
+    for command in ["audit", "nightly", "report", "merge", "classify", "check", "lint", "deny"] {
+        let help = sandbox.run(&format!("{command} --help")).exits(0).stdout;
+        let words = help.split(|c: char| !(c.is_ascii_lowercase() || c == '-'));
+        let flags: std::collections::BTreeSet<&str> =
+            words.filter(|word| word.len() > 3 && word.starts_with("--")).collect();
+        assert!(flags.len() > 3, "{flags:?}");
+        for flag in flags {
+            let value = format!("{flag}={hostile}");
+            let ran = sandbox.run_words(&[command, &value, "x", "x"], b"");
+            let said = ran.stdout.clone() + &ran.stderr;
+            assert!(
+                !said.contains(is_hidden) && !said.contains("\nz"),
+                "{command} {flag}: {said:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_configuration_has_a_limit_and_its_reports_a_place() {
     let sandbox = Sandbox::new();

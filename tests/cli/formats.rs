@@ -36,6 +36,14 @@ fn the_detected_format_and_the_unexplained_lines_are_shown() {
             line 101 (no-time): no log
 ";
     assert_eq!(text, expected);
+    sandbox.write(
+        "keys.log",
+        "{\"a\\u001b[2J\\u202e\": \"2026-03-01T00:00:00Z\", \"b\": \"/x\"}\n".repeat(9),
+    );
+    let ran = sandbox.run("formats detect keys.log");
+    let is_hidden = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+    assert!(ran.stdout.contains("a\\x1B[2J\\xE2\\x80\\xAE"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains(is_hidden), "{:?}", ran.stdout);
     let ran = sandbox.run("formats detect --log-format common access.log").exits(0);
     assert!(ran.stdout.contains("caveat    it has no user agent"), "{}", ran.stdout);
     // A failed audit refers to this command, which must show the failure.

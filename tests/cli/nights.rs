@@ -176,6 +176,29 @@ fn no_notification_is_sent_where_all_is_well() {
     );
 }
 
+/// Whoever may create files in a log directory or a web root chooses these names.
+#[test]
+fn names_of_files_do_not_act_on_terminals_or_configurations() {
+    let sandbox = Sandbox::new();
+    let name = "sh\u{1b}]0;x\u{7}op\n[sites.x]\u{202e}.access.log";
+    sandbox.write(&format!("root/var/log/nginx/{name}"), line(1, "/private", 200, GPTBOT));
+    sandbox.write("root/var/www/a\nlogs = 1 # \u{1b}[2J/robots.txt", ROBOTS);
+    sandbox.write("root/var/www/b\nlogs = 1 # \u{1b}[2J/robots.txt", ROBOTS);
+    let is_hidden = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+    let ran = sandbox.run("init --root root").exits(0);
+    assert!(!ran.stdout.contains(is_hidden), "{:?}", ran.stdout);
+    assert_eq!(ran.stdout.lines().count(), 3, "{:?}", ran.stdout);
+    let config = sandbox.text("botaudit.toml");
+    assert!(!config.contains(is_hidden), "{config:?}");
+    assert!(!config.lines().any(|line| line.starts_with("logs = 1") || line == "[sites.x]"));
+    let to_stdout = sandbox.run("init --root root -").exits(0);
+    assert!(!(to_stdout.stdout + &to_stdout.stderr).contains(is_hidden));
+    let ran = sandbox.run("nightly --check-config --day 2026-03-01").exits(0);
+    let log = "sh\\x1B]0;x\\x07op\\x0A[sites.x]\\xE2\\x80\\xAE.access.log\n";
+    assert!(ran.stdout.contains(log), "{}", ran.stdout);
+    assert!(!ran.stdout.contains(is_hidden), "{:?}", ran.stdout);
+}
+
 #[test]
 fn a_configuration_to_begin_with_is_made_of_what_is_found() {
     let sandbox = Sandbox::new();

@@ -20,6 +20,7 @@ use crate::nightly::{
     log_hosts::LogHosts, plan::Plan, refused::refused, rotation::LogFiles, state::State,
 };
 use crate::numbers::counted;
+use crate::report::escape::spelled_out;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::{directory::Staging, metrics::DayMetrics, night_text::SiteNight};
 use crate::time::{Day, UtcTime, Window, Zone};
@@ -27,7 +28,7 @@ use crate::time::{Day, UtcTime, Window, Zone};
 use super::super::audit::files::{check_files, name_inputs};
 use super::super::audit::{notes::note_formats, run::conclude};
 use super::super::setup::{Setup, unusable};
-use super::super::shared::{error, note, timed, warn};
+use super::super::shared::{error, note, path_text, timed, warn};
 use super::super::written::{WrittenReport, write_report};
 use super::super::{exit_status::ExitStatus, fetching::fetch_first, identity::Verification};
 use super::super::{progress::Show, summary_flags::view_of};
@@ -127,15 +128,15 @@ impl<'a> Job<'a> {
     pub fn described(&self, state: &State) -> Result<String> {
         let plan = Plan::new(state, &self.site.name, self.sources())?;
         let report = day_directory(&self.site.reports, self.day);
-        let mut text =
-            format!("{} on {}, report in {}\n", self.site.name, self.day, report.display());
+        let report = path_text(&report);
+        let mut text = format!("{} on {}, report in {report}\n", self.site.name, self.day);
         let to_read = plan.logs.iter().filter_map(|log| log.file.as_ref());
         let mut names: Vec<&str> = to_read.map(|present| present.source.name.as_str()).collect();
         names.sort_unstable();
-        names.iter().for_each(|name| text += &format!("  {name}\n"));
+        names.iter().for_each(|name| text += &format!("  {}\n", spelled_out(name)));
         let damages = plan.missing.iter().chain(&plan.damages);
-        damages.for_each(|why| text += &format!("  {why}\n"));
-        plan.passed_over.iter().for_each(|what| text += &format!("  ({what})\n"));
+        damages.for_each(|why| text += &format!("  {}\n", spelled_out(why)));
+        plan.passed_over.iter().for_each(|what| text += &format!("  ({})\n", spelled_out(what)));
         let known = plan.seen.iter().collect::<BTreeSet<_>>().len();
         if known > 0 {
             text += &format!(
@@ -234,7 +235,8 @@ impl<'a> Job<'a> {
             let files_before = LogFiles::of(&sources);
             let plan = Plan::new(state, &self.site.name, sources.clone())?;
             if attempt == 1 {
-                let passed_over = plan.passed_over.iter().map(|what| format!("  {what}\n"));
+                let passed_over =
+                    plan.passed_over.iter().map(|what| format!("  {}\n", spelled_out(what)));
                 self.show.print(&passed_over.collect::<String>())?;
             }
             match plan.missing.first() {
@@ -355,7 +357,7 @@ impl<'a> Job<'a> {
                     self.warn(note, &format!("see {}", directory.display()));
                 }
             } else {
-                let text = format!("{} on {day}: {}\n", self.site.name, directory.display());
+                let text = format!("{} on {day}: {}\n", self.site.name, path_text(&directory));
                 self.show.print(&text)?;
             }
             state.reported(&self.site.name, day)?;

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::archive::export::export;
 use crate::error::Result;
 
-use super::super::{exit_status::ExitStatus, help::short, progress::Show};
+use super::super::{exit_status::ExitStatus, help::short, progress::Show, shared::path_text};
 use super::archive_arg::ArchiveArg;
 use crate::numbers::counted;
 use crate::report::outputs::check_directory_name;
@@ -34,8 +34,8 @@ impl ExportArgs {
     pub fn run(self) -> Result<ExitStatus> {
         check_directory_name("DIRECTORY", &self.directory)?;
         let snapshots = export(&self.archive.open_for(&self.directory)?, &self.directory)?;
-        let text =
-            format!("{} written to {}\n", counted(snapshots, "snapshot"), self.directory.display());
+        let (written, place) = (counted(snapshots, "snapshot"), path_text(&self.directory));
+        let text = format!("{written} written to {place}\n");
         Show::unless(self.quiet).print(&text)?;
         Ok(ExitStatus::Done)
     }

@@ -57,7 +57,8 @@ fn whole_question() {
     let clients: Vec<String> = (0..ADDRESSES)
         .map(|_| format!("66.{}.{}.{}", random.below(2), random.below(256), 1 + random.below(60)))
         .collect();
-    let ask = |client: &String| identities.of(crawler, client.parse().ok());
+    let now = jiff::Timestamp::now().into();
+    let ask = |client: &String| identities.of(crawler, client.parse().ok(), now).identity;
     for client in &clients {
         let address: Ipv4Addr = client.parse().expect("we wrote it");
         let [_, b, c, d] = address.octets();

@@ -1,5 +1,6 @@
 //! One row of a finished audit: what one crawler of one identity did at one origin, checked.
 
+use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::judge::{crawl_delay::AskedDelay, robots::DecidingRule};
 
@@ -144,6 +145,8 @@ impl ActorRow {
                 .robots_fetches
                 .holds(total.requests - total.robots_txt_requests, self.tally.times == Times::Kept)
             && self.restrictions_hold(&total)
+            && self.tally.of_other_time <= total.requests
+            && (self.tally.of_other_time == 0 || self.actor.1 == Identity::Unverified)
             && self.prior_fetches.total() == total.violations
             && self.prior_fetches.holds();
         if holds {

@@ -1,14 +1,15 @@
 //! Whether a request came from the crawler that its user agent names.
 //!
-//! All lookups are made before the audit. What is left is a function of crawler and address, the
-//! same for every worker.
+//! All lookups are made before the audit. What is left is a function of crawler, address and time,
+//! the same for every worker.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
+use crate::crawlers::identity::{ContradictingTimes, Identity};
 use crate::crawlers::ranges::{RangeAnswer, Ranges};
 use crate::crawlers::registry::Registry;
-use crate::crawlers::{crawler::CrawlerId, identity::Identity, networks::Network};
+use crate::crawlers::{crawler::CrawlerId, networks::Network};
 use crate::net::forward_confirmed::{Confirmation, DomainClaim, check_all};
 use crate::net::{address::is_public, dns::Resolver, dns_cache::DnsCache};
 use crate::time::UtcTime;
@@ -25,10 +26,21 @@ pub struct Identities {
     pub names: Option<Names>,
 }
 
+/// What the sources say about one request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct IdentityAnswer {
+    /// The identity.
+    pub identity: Identity,
+    /// Whether a source contradicts, but is of another time, so that the request is unverified.
+    pub is_of_other_time: bool,
+}
+
 /// The results of DNS lookups.
 #[derive(Debug)]
 pub struct Names {
     confirmations: HashMap<DnsCandidate, Confirmation>,
+    /// When a lookup can contradict.
+    times: ContradictingTimes,
     /// The summary for reports.
     pub sources: NameSources,
 }
@@ -39,45 +51,73 @@ impl Identities {
         self.ranges.is_none() && self.names.is_none()
     }
 
-    /// Whether `address` is one of `crawler`'s, as far as that is known.
+    /// Whether `address` was one of `crawler`'s at `time`, as far as that is known.
     ///
     /// A list that contains the address takes precedence over DNS. A DNS answer takes precedence
-    /// over a list without the address, because lists may be outdated.
-    pub fn of(&self, crawler: CrawlerId, address: Option<IpAddr>) -> Identity {
+    /// over a list without the address, because lists may be outdated. Both contradict requests
+    /// near their own time only. An address that is the operator's at another time is verified:
+    /// somebody else would have to get the same address, and to send that user agent as well.
+    pub fn of(&self, crawler: CrawlerId, address: Option<IpAddr>, time: UtcTime) -> IdentityAnswer {
+        let answer = |identity| IdentityAnswer { identity, is_of_other_time: false };
         let Some(address) = address.filter(|&address| is_public(address)) else {
-            return Identity::Unverified;
+            return answer(Identity::Unverified);
         };
-        let ranges = self.range_answer(crawler, address);
-        if ranges == RangeAnswer::Contains {
-            return Identity::Verified;
+        let no_lists = RangeAnswer::NoAnswer;
+        let lists = self.ranges.as_ref();
+        let lists = lists.map_or(no_lists, |ranges| ranges.answer(crawler, address, time));
+        if lists == RangeAnswer::Contains {
+            return answer(Identity::Verified);
         }
-        let named = self
-            .names
-            .as_ref()
-            .and_then(|names| names.confirmations.get(&DnsCandidate { crawler, address }));
-        match named {
-            Some(Confirmation::Confirmed) => Identity::Verified,
-            // A zeroed address has no name in DNS.
-            Some(Confirmation::Contradicted) if Network::possibly_masked(address).is_single() => {
-                Identity::Spoofed
+        let names = match self.names.as_ref().map(|names| names.answer(crawler, address, time)) {
+            Some(NamesAnswer::Confirms) => return answer(Identity::Verified),
+            Some(NamesAnswer::Contradicts) => return answer(Identity::Spoofed),
+            Some(NamesAnswer::Undecided) => return answer(Identity::Unverified),
+            names => names,
+        };
+        match (lists, names) {
+            (RangeAnswer::Contradicts, _) => answer(Identity::Spoofed),
+            (RangeAnswer::LacksAtOtherTime, _) | (_, Some(NamesAnswer::ContradictsAtOtherTime)) => {
+                IdentityAnswer { identity: Identity::Unverified, is_of_other_time: true }
             }
-            Some(Confirmation::Contradicted | Confirmation::NoAnswer) => Identity::Unverified,
-            None if ranges == RangeAnswer::Contradicts => Identity::Spoofed,
-            None => Identity::Unverified,
+            _ => answer(Identity::Unverified),
         }
     }
 
     /// Whether `address`, which claims to be `crawler`, needs a DNS lookup.
     pub fn is_candidate(&self, crawler: CrawlerId, address: IpAddr) -> bool {
-        is_public(address) && self.range_answer(crawler, address) != RangeAnswer::Contains
-    }
-
-    fn range_answer(&self, crawler: CrawlerId, address: IpAddr) -> RangeAnswer {
-        self.ranges.as_ref().map_or(RangeAnswer::NoAnswer, |ranges| ranges.answer(crawler, address))
+        let is_listed = |ranges: &Ranges| ranges.contain(crawler, address);
+        is_public(address) && !self.ranges.as_ref().is_some_and(is_listed)
     }
 }
 
+/// What DNS says about an address.
+enum NamesAnswer {
+    Confirms,
+    Contradicts,
+    ContradictsAtOtherTime,
+    /// It was asked, and the answer does not decide.
+    Undecided,
+    /// It was not asked.
+    NotAsked,
+}
+
 impl Names {
+    fn answer(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> NamesAnswer {
+        match self.confirmations.get(&DnsCandidate { crawler, address }) {
+            None => NamesAnswer::NotAsked,
+            Some(Confirmation::Confirmed) => NamesAnswer::Confirms,
+            Some(Confirmation::NoAnswer) => NamesAnswer::Undecided,
+            // A zeroed address has no name in DNS.
+            Some(Confirmation::Contradicted) if !Network::possibly_masked(address).is_single() => {
+                NamesAnswer::Undecided
+            }
+            Some(Confirmation::Contradicted) if self.times.contain(time) => {
+                NamesAnswer::Contradicts
+            }
+            Some(Confirmation::Contradicted) => NamesAnswer::ContradictsAtOtherTime,
+        }
+    }
+
     /// Looks up the first `lookups_max` addresses of `candidates` at the time `now`. Answers in
     /// `cache` are used, but count, so that the choice does not depend on earlier runs.
     pub fn look_up(
@@ -115,7 +155,8 @@ impl Names {
         };
         let confirmed =
             |(candidate, index): (DnsCandidate, usize)| (candidate, confirmations[index]);
-        Names { confirmations: chosen.into_iter().map(confirmed).collect(), sources }
+        let times = ContradictingTimes::near(now);
+        Names { confirmations: chosen.into_iter().map(confirmed).collect(), times, sources }
     }
 }
 
@@ -125,18 +166,23 @@ mod tests {
 
     use std::fs;
 
-    /// `gptbot.json` and `bingbot.json` in a directory, and DNS answers for each crawler and
-    /// address.
-    #[track_caller]
-    fn check(
+    /// The time of lookups, and the list that says nothing about its time, of the same day.
+    const NOW: &str = "2026-03-01T12:00:00Z";
+
+    fn at(time: &str) -> UtcTime {
+        time.parse::<jiff::Timestamp>().unwrap().into()
+    }
+
+    fn identities(
         lists: &[(&str, &str)],
         names: &[(&str, &str, Confirmation)],
-        cases: &[(&str, &str, Identity)],
-    ) {
-        let registry = Registry::builtin();
+        registry: &Registry,
+    ) -> Identities {
         let directory = tempfile::tempdir().unwrap();
-        for (name, text) in lists {
-            fs::write(directory.path().join(name), text).unwrap();
+        for (name, networks) in lists {
+            let networks: Vec<&str> = networks.split_whitespace().collect();
+            let list = serde_json::json!({ "creationTime": NOW, "prefixes": networks });
+            fs::write(directory.path().join(name), list.to_string()).unwrap();
         }
         let candidate = |crawler: &str, address: &str| DnsCandidate {
             crawler: registry.find(crawler).unwrap(),
@@ -144,24 +190,61 @@ mod tests {
         };
         let confirmations =
             names.iter().map(|(crawler, address, found)| (candidate(crawler, address), *found));
-        let identities = Identities {
-            ranges: (!lists.is_empty()).then(|| Ranges::open(directory.path(), &registry).unwrap()),
+        Identities {
+            ranges: (!lists.is_empty()).then(|| Ranges::open(directory.path(), registry).unwrap()),
             names: (!names.is_empty()).then(|| Names {
                 confirmations: confirmations.collect(),
+                times: ContradictingTimes::near(at(NOW)),
                 sources: NameSources {
-                    asked_at: UtcTime::from_unix_seconds(0).unwrap(),
+                    asked_at: at(NOW),
                     looked_up: 0,
                     passed_over: 0,
                     unanswered: 0,
                     failure: None,
                 },
             }),
-        };
+        }
+    }
+
+    /// `gptbot.json` and `bingbot.json` in a directory, and DNS answers for each crawler and
+    /// address; requests near the time of both, and half a year later.
+    #[track_caller]
+    fn check(
+        lists: &[(&str, &str)],
+        names: &[(&str, &str, Confirmation)],
+        cases: &[(&str, &str, Identity)],
+    ) {
+        let registry = Registry::builtin();
+        let identities = identities(lists, names, &registry);
         for (crawler, address, expected) in cases {
             let id = registry.find(crawler).unwrap();
-            let found = identities.of(id, address.parse().ok());
-            assert_eq!(found, *expected, "{crawler} {address}");
+            let of = |time: &str| identities.of(id, address.parse().ok(), at(time));
+            let found = of("2026-03-10T00:00:00Z");
+            assert_eq!((found.identity, found.is_of_other_time), (*expected, false), "{address}");
+            let is_spoofed = *expected == Identity::Spoofed;
+            let later = if is_spoofed { Identity::Unverified } else { *expected };
+            let found = of("2026-09-01T00:00:00Z");
+            assert_eq!((found.identity, found.is_of_other_time), (later, is_spoofed), "{address}");
         }
+    }
+
+    #[test]
+    fn a_near_list_contradicts_where_dns_is_of_another_time() {
+        let registry = Registry::builtin();
+        let names = [("bingbot", "203.0.113.2", Confirmation::Contradicted)];
+        let mut identities = identities(&[("bingbot.json", "198.51.100.0/24")], &names, &registry);
+        let later = at("2026-09-01T00:00:00Z");
+        let id = registry.find("bingbot").unwrap();
+        let address = || "203.0.113.2".parse().ok();
+        if let Some(names) = &mut identities.names {
+            names.times = ContradictingTimes::near(later);
+        }
+        // By DNS, and by the list.
+        for time in [later, at(NOW)] {
+            assert_eq!(identities.of(id, address(), time).identity, Identity::Spoofed);
+        }
+        let between = identities.of(id, address(), at("2026-06-01T00:00:00Z"));
+        assert_eq!((between.identity, between.is_of_other_time), (Identity::Unverified, true));
     }
 
     #[test]

@@ -1,18 +1,19 @@
 //! Warnings about the lists and DNS names that identities are based on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::crawlers::{crawler::CrawlerId, identity::Identity, registry::Registry};
+use crate::crawlers::identity::{CONTRADICTING_DAYS, ContradictingTimes, Identity};
+use crate::crawlers::{crawler::CrawlerId, registry::Registry};
+use crate::merge::Merge;
+use crate::numbers::counted;
 use crate::time::UtcTime;
 
 use super::tally::identity_sources::{
     IdentitySources, NameSources, RangeListSummary, RangeSources,
 };
 use super::{model::ReportModel, sums::Span};
-use crate::merge::Merge;
 
-/// The most days between a list, or a DNS lookup, and a log. Operators change their ranges every
-/// few weeks, and remove few of them in a quarter.
+/// The most days between a request and the DNS lookup that verified it.
 const AGE_DAYS_MAX: i64 = 90;
 
 /// Lists, crawlers or files that are named in one warning.
@@ -29,7 +30,6 @@ pub fn identity_warnings(audit: &ReportModel, identities: &IdentitySources) -> V
         let lists = observed_lists(&observed, ranges, &audit.registry);
         warnings.extend(faults(&lists));
         warnings.extend(missing(&lists));
-        warnings.extend(distant(&lists, observed.span));
         warnings.extend(unused(ranges));
     }
     if let Some(names) = &identities.names {
@@ -39,11 +39,15 @@ pub fn identity_warnings(audit: &ReportModel, identities: &IdentitySources) -> V
     warnings
 }
 
-/// A note for the summary if identities were not verified.
-pub fn identity_note(identities: &IdentitySources) -> Option<String> {
+/// A note for the summary if identities were not verified, or could not be at the time of some
+/// requests.
+pub fn identity_note(audit: &ReportModel, identities: &IdentitySources) -> Option<String> {
     let note = "identities were not verified: any client can claim to be a crawler; use \
                 --ip-ranges or --verify-dns";
-    (identities.ranges.is_none() && identities.names.is_none()).then(|| note.to_owned())
+    match (&identities.ranges, &identities.names) {
+        (None, None) => Some(note.to_owned()),
+        _ => of_other_time(audit, identities),
+    }
 }
 
 /// The crawlers of a log.
@@ -140,43 +144,46 @@ fn missing(lists: &[ObservedList<'_>]) -> Option<String> {
     ))
 }
 
-/// A list is known to hold from when it was made until it was downloaded.
-fn distant(lists: &[ObservedList<'_>], span: Option<Span>) -> Vec<String> {
-    let Some(span) = span else { return Vec::new() };
-    let known = || {
-        lists.iter().filter_map(|observed| {
-            let (created, fetched) = (observed.list.created, observed.list.fetched_at);
-            let (file, from) = (observed.list.file.as_deref()?, created.or(fetched)?);
-            Some((file, from, from.max(fetched.unwrap_or(from))))
-        })
-    };
-    let older: Vec<&str> = known()
-        .filter(|&(_, _, until)| days(until, span.last) > AGE_DAYS_MAX)
-        .map(|(file, _, _)| file)
-        .collect();
-    let newer: Vec<&str> = known()
-        .filter(|&(_, from, _)| days(span.first, from) > AGE_DAYS_MAX)
-        .map(|(file, _, _)| file)
-        .collect();
-    let mut warnings = Vec::new();
-    if !older.is_empty() {
-        warnings.push(format!(
-            "--ip-ranges: {} is more than {AGE_DAYS_MAX} days older than the last request ({}), \
-             and newer addresses look spoofed; download the lists again",
-            named(&older),
-            span.last
-        ));
+/// Requests that stay unverified, because what contradicts their addresses is of another time.
+fn of_other_time(audit: &ReportModel, identities: &IdentitySources) -> Option<String> {
+    let mut crawlers: BTreeMap<&str, Option<Span>> = BTreeMap::new();
+    for (_, (crawler, _), tally) in audit.actors().filter(|(_, _, tally)| tally.of_other_time > 0) {
+        crawlers.entry(&audit.registry.crawler(crawler).name).or_default().absorb(tally.span);
     }
-    if !newer.is_empty() {
-        warnings.push(format!(
-            "--ip-ranges: {} is more than {AGE_DAYS_MAX} days newer than the first request ({}), \
-             and addresses that were removed since then look spoofed; use lists of that time if \
-             you have them",
-            named(&newer),
-            span.first
-        ));
+    let requests = audit.requests_of_other_time();
+    let mut sources: BTreeSet<String> = BTreeSet::new();
+    let day = |time: UtcTime| time.to_string().chars().take(10).collect::<String>();
+    for ranges in identities.ranges.iter() {
+        for (name, span) in &crawlers {
+            let urls = ranges.of_crawlers.get(*name).into_iter().flatten();
+            let lists = urls.filter_map(|url| ranges.lists.get(url));
+            sources.extend(lists.filter_map(|list| {
+                let time = list.created.or(list.fetched_at)?;
+                let times = ContradictingTimes::near(time);
+                let is_near = |span: &Span| times.contain(span.first) && times.contain(span.last);
+                let file = list.file.as_deref().filter(|_| !span.as_ref().is_some_and(is_near))?;
+                Some(format!("{file} is of {}", day(time)))
+            }));
+        }
     }
-    warnings
+    sources.extend(
+        identities
+            .names
+            .iter()
+            .map(|names| format!("addresses were looked up on {}", day(names.asked_at))),
+    );
+    let crawlers: Vec<&str> = crawlers.into_keys().collect();
+    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+    (requests > 0).then(|| {
+        format!(
+            "unverified, not spoofed: {} of {}, because address lists and DNS contradict only \
+             requests within {CONTRADICTING_DAYS} days of their own time{}; use lists of the time \
+             of the logs",
+            counted(requests, "request"),
+            named(&crawlers),
+            if sources.is_empty() { String::new() } else { format!(" ({})", named(&sources)) },
+        )
+    })
 }
 
 fn unused(ranges: &RangeSources) -> Option<String> {

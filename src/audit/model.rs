@@ -201,6 +201,12 @@ impl ReportModel {
         sum(self.rows.iter().map(|row| row.tally.before_first))
     }
 
+    /// Unverified requests whose addresses are contradicted, but at another time.
+    pub fn requests_of_other_time(&self) -> u64 {
+        let of_rows = self.rows.iter().map(|row| row.tally.of_other_time);
+        of_rows.fold(0, u64::saturating_add)
+    }
+
     /// The name of the input that `file` is.
     pub fn input_name(&self, file: FileId) -> &str {
         &self.inputs[file.index()].summary.name

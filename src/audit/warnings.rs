@@ -228,9 +228,14 @@ fn foreign_files(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
 fn no_crawlers(audit: &ReportModel) -> Option<String> {
     let lines: u64 = sum(audit.inputs.iter().map(|input| input.tally.parsed_lines()));
     (lines > 0 && audit.total().requests == 0 && no_user_agents(audit).is_none()).then(|| {
+        let has_unknown =
+            !audit.unknown_crawlers.is_empty() || audit.other_unknown_crawlers.is_some();
+        let unknown = match has_unknown {
+            true => "user agents that look automated are in unknown-crawlers.csv; ",
+            false => "",
+        };
         format!(
-            "no request of a known crawler in {}; user agents that look automated are in \
-             unknown-crawlers.csv; to add crawlers, use --crawlers",
+            "no request of a known crawler in {}; {unknown}to add crawlers, use --crawlers",
             counted(lines, "line")
         )
     })

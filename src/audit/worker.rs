@@ -18,7 +18,6 @@ use memchr::memmem::Finder;
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identify::Identified;
-use crate::crawlers::identity::Identity;
 use crate::crawlers::network_names::NetworkNames;
 use crate::crawlers::registry::Registry;
 use crate::input::chunks::Chunk;
@@ -38,11 +37,11 @@ use crate::time::{UtcTime, Window, Zone};
 use crate::url::path::{PathQuery, prepare};
 use crate::url::target::Target;
 
-use super::client_address::{client, client_address};
+use super::client_address::client;
 use super::client_key::ClientKey;
 use super::day_counters::{ChunkDays, DayCounters, DayKey};
 use super::evidence::ViolatingRequest;
-use super::identities::Identities;
+use super::identities::{Identities, IdentityAnswer};
 use super::input_tally::InputTally;
 use super::origin_key::OriginKey;
 use super::origin_options::Captured;
@@ -60,6 +59,7 @@ use crate::merge::{Merge, merge_fields};
 
 use judged::{
     add_violation, client_request, count_compliance, count_reaction, count_usage, example,
+    identity_of,
 };
 use known_referers::KnownReferers;
 use origin_ids::OriginIds;
@@ -371,7 +371,8 @@ impl<'a> Worker<'a> {
             }
             _ => crawler,
         };
-        let identity = self.identity(crawler, record);
+        let sources = (self.context.identities, self.context.trusted_proxies);
+        let IdentityAnswer { identity, is_of_other_time } = identity_of(sources, crawler, record);
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
         let (context, site) = (self.context, self.sites.get(site));
         let (judge, scratch) = ((context, &self.decisions), &mut self.path_scratch);
@@ -387,6 +388,7 @@ impl<'a> Worker<'a> {
             paths.count((&*site.origin_key, site.origin_rank), path, part, actor, record);
         }
         let tally = self.counter.rows.row(origin, (crawler, identity));
+        tally.of_other_time += u64::from(is_of_other_time);
         tally.days.entry(hour.day).count(verdict, record.bytes);
         tally.span.absorb(Some(Span::at(record.time)));
         tally.statuses.entry(StatusCode::of(record.status)).count(record.bytes);
@@ -447,14 +449,6 @@ impl<'a> Worker<'a> {
                 ));
             }
         }
-    }
-
-    fn identity(&self, crawler: CrawlerId, record: &Record<'_>) -> Identity {
-        let identities = self.context.identities;
-        if identities.is_empty() {
-            return Identity::Unverified;
-        }
-        identities.of(crawler, client_address(record, self.context.trusted_proxies))
     }
 
     /// The target and its site.

@@ -31,6 +31,8 @@ pub mod range_list;
 #[cfg(feature = "cli")]
 pub mod ranges;
 pub mod registry;
+#[cfg(feature = "cli")]
+mod renamed_lists;
 
 #[cfg(feature = "cli")]
 pub mod check;

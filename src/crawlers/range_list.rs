@@ -14,7 +14,8 @@ use crate::time::UtcTime;
 
 use std::net::IpAddr;
 
-use jiff::{civil::Date, tz::TimeZone};
+use jiff::civil::{Date, DateTime};
+use jiff::{Timestamp, tz::TimeZone};
 use serde_json::{Map, Value};
 
 /// Names of JSON members that contain only addresses, in lower case without `_` and `-`.
@@ -43,7 +44,7 @@ const QUOTED_BYTES_MAX: usize = 60;
 pub struct RangeList {
     /// As far as they could be read.
     pub networks: Vec<Network>,
-    /// The day of its creation, if it has one.
+    /// When it was made, if it says so.
     pub created: Option<UtcTime>,
     /// The number of entries that could not be read.
     pub faults: u64,
@@ -120,7 +121,7 @@ impl RangeList {
                 for (name, value) in entry {
                     let name = plain(name);
                     if TIME_NAMES.contains(&name.as_str()) {
-                        self.created = self.created.max(value.as_str().and_then(day));
+                        self.created = self.created.max(value.as_str().and_then(time));
                     }
                     self.walk(value, ADDRESS_NAMES.contains(&name.as_str()), filter);
                 }
@@ -180,11 +181,17 @@ fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The midnight, in UTC, with which the day of `2026-03-01...` began.
-fn day(text: &str) -> Option<UtcTime> {
-    let date: Date = text.get(..10)?.parse().ok()?;
-    let midnight = date.to_zoned(TimeZone::UTC).ok()?;
-    Some(midnight.timestamp().into())
+/// The time in `2026-03-01T04:00:00.000000`, in UTC unless it names another offset, or in AWS's
+/// `2026-03-01-04-00-00`. A day alone, or with something unreadable after it, is its midnight.
+fn time(text: &str) -> Option<UtcTime> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Some(time.into());
+    }
+    let of_aws = || DateTime::strptime("%Y-%m-%d-%H-%M-%S", text).ok();
+    let of_day =
+        || Some(text.get(..10)?.parse::<Date>().ok()?.to_datetime(jiff::civil::Time::midnight()));
+    let time = text.parse::<DateTime>().ok().or_else(of_aws).or_else(of_day)?;
+    Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().into())
 }
 
 fn quoted(text: &[u8]) -> String {
@@ -217,7 +224,7 @@ mod tests {
             "2001:4860:4801:10::/64 66.249.64.0/27",
             "",
         );
-        assert_eq!(list.created.unwrap().to_string(), "2026-02-26T00:00:00Z");
+        assert_eq!(list.created.unwrap().to_string(), "2026-02-26T15:46:21Z");
         check(
             r#"{"prefixes": [{"ipv4Prefix": "66.249.64/27"}]}"#,
             "",
@@ -251,9 +258,34 @@ mod tests {
             "54.183.255.128/26",
             "",
         );
-        assert_eq!(list.created.unwrap().to_string(), "2026-02-26T00:00:00Z");
+        assert_eq!(list.created.unwrap().to_string(), "2026-02-26T15:46:21Z");
         check(text, "", "3.5.140.0/22 54.183.255.128/26 2600:1f14::/35", "");
         check(text, "json where service=NONE", "", "it contains no address");
+    }
+
+    #[test]
+    fn the_time_of_a_list() {
+        let check = |text: &str, expected: &str| {
+            let found = time(text).map(|time| time.to_string()).unwrap_or_default();
+            assert_eq!(found, expected, "{text}");
+        };
+        check("2026-02-26T15:46:21.000000", "2026-02-26T15:46:21Z");
+        check("2026-02-26 15:46:21", "2026-02-26T15:46:21Z");
+        check("2026-02-26T15:46:21Z", "2026-02-26T15:46:21Z");
+        check("2026-02-26T15:46:21+02:00", "2026-02-26T13:46:21Z");
+        check("2026-02-26-15-46-21", "2026-02-26T15:46:21Z");
+        check("2026-02-26", "2026-02-26T00:00:00Z");
+        check("2026-02-26T99", "2026-02-26T00:00:00Z");
+        for text in [
+            "",
+            "later",
+            "2026-02-3",
+            "2026-13-01T00:00:00Z",
+            "9999-12-31T23:59:59Z",
+            "2026-02-2\u{e9}",
+        ] {
+            check(text, "");
+        }
     }
 
     #[test]

@@ -3,13 +3,15 @@
 //! A list is found by the URL at which its operator publishes it (`ip_list_urls` of the
 //! registry): in the file that `manifest.json` names for it, or else in the one that is named
 //! like the URL ([`file_name`]), or else in one named like the URL's last part, where no
-//! other list's URL ends so.
+//! other list's URL ends so. The same is tried with the URLs at which it was published before.
 
 use crate::crawlers::crawler::{Crawler, CrawlerId};
+use crate::crawlers::identity::ContradictingTimes;
 use crate::crawlers::manifest::{self, MANIFEST, ManifestEntry};
 use crate::crawlers::networks::{Network, Networks};
 use crate::crawlers::range_list::{Filter, RangeList};
 use crate::crawlers::registry::Registry;
+use crate::crawlers::renamed_lists::all_urls;
 use crate::error::{Error, Result};
 use crate::files::{read_up_to, visible_entries};
 use crate::time::UtcTime;
@@ -29,8 +31,11 @@ const NAME_BYTES_MAX: usize = 200;
 pub enum RangeAnswer {
     /// A list contains the address.
     Contains,
-    /// All lists of the crawler were read to the last entry, and none contains it.
+    /// All lists of the crawler were read to the last entry, are of the time of the request, and
+    /// none contains it.
     Contradicts,
+    /// The same, but a list is of another time.
+    LacksAtOtherTime,
     /// There is no list of this crawler, or one is missing or could not be read whole.
     NoAnswer,
 }
@@ -55,6 +60,8 @@ struct RangeSet {
     networks: Networks,
     /// Whether all lists are complete, so that an address outside is spoofed.
     is_whole: bool,
+    /// When that holds.
+    times: ContradictingTimes,
 }
 
 /// One published list.
@@ -64,7 +71,7 @@ pub struct List {
     pub url: String,
     /// The file in the directory; `None` if there is none.
     pub file: Option<String>,
-    /// The day of its creation, if it has one.
+    /// When it was made, if it says so.
     pub created: Option<UtcTime>,
     /// The time of the download, from the manifest, or else the modification time of the file.
     pub fetched_at: Option<UtcTime>,
@@ -118,33 +125,44 @@ impl Ranges {
         Ok(ranges)
     }
 
-    /// Looks `address` up in the lists of `crawler`. If it may have been zeroed in part for
-    /// privacy, it is outside only if no address that it may stand for is in a list.
+    /// Looks the `address` of a request at `time` up in the lists of `crawler`. If it may have been
+    /// zeroed in part for privacy, it is outside only if no address that it may stand for is in a
+    /// list.
     #[inline]
-    pub fn answer(&self, crawler: CrawlerId, address: IpAddr) -> RangeAnswer {
-        let Some(&Some(set)) = self.by_crawler.get(crawler.index()) else {
+    pub fn answer(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> RangeAnswer {
+        let Some(RangeSet { networks, is_whole, times, .. }) = self.set_of(crawler) else {
             return RangeAnswer::NoAnswer;
         };
-        let RangeSet { networks, is_whole, .. } = &self.sets[set];
         if networks.contains(address) {
             RangeAnswer::Contains
         } else if !is_whole || networks.overlaps(Network::possibly_masked(address)) {
             RangeAnswer::NoAnswer
-        } else {
+        } else if times.contain(time) {
             RangeAnswer::Contradicts
+        } else {
+            RangeAnswer::LacksAtOtherTime
         }
+    }
+
+    /// Whether a list of `crawler` contains `address`.
+    pub fn contain(&self, crawler: CrawlerId, address: IpAddr) -> bool {
+        self.set_of(crawler).is_some_and(|set| set.networks.contains(address))
     }
 
     /// All networks of the lists of `crawler`, as far as they could be read.
     pub fn networks_of(&self, crawler: CrawlerId) -> impl Iterator<Item = Network> {
-        let set = self.by_crawler.get(crawler.index()).copied().flatten();
-        set.into_iter().flat_map(|set| self.sets[set].networks.iter())
+        self.set_of(crawler).into_iter().flat_map(|set| set.networks.iter())
     }
 
     /// The lists of `crawler`, found or not; none where its operator publishes none.
     pub fn lists_of(&self, crawler: CrawlerId) -> impl Iterator<Item = &List> {
-        let set = self.by_crawler.get(crawler.index()).copied().flatten();
-        set.into_iter().flat_map(|set| self.sets[set].lists.iter().map(|&list| &self.lists[list]))
+        let set = self.set_of(crawler).into_iter();
+        set.flat_map(|set| set.lists.iter().map(|&list| &self.lists[list]))
+    }
+
+    fn set_of(&self, crawler: CrawlerId) -> Option<&RangeSet> {
+        let set = self.by_crawler.get(crawler.index()).copied().flatten()?;
+        Some(&self.sets[set])
     }
 
     /// Files of the directory that are not lists of a crawler, in order.
@@ -160,7 +178,15 @@ impl RangeSet {
             lists: indexes.to_vec(),
             networks: Networks::new(chosen().flat_map(|list| list.networks.iter().copied())),
             is_whole: chosen().all(|list| list.fault.is_none()),
+            times: ContradictingTimes::of_all(chosen().map(List::time)),
         }
+    }
+}
+
+impl List {
+    /// The time that it is of, as far as that is known.
+    fn time(&self) -> Option<UtcTime> {
+        self.created.or(self.fetched_at)
     }
 }
 
@@ -185,13 +211,14 @@ fn last_part(url: &str) -> Option<&str> {
     (!last.is_empty() && !last.starts_with('.') && !last.contains(['?', '#'])).then_some(last)
 }
 
-/// How many URLs of the registry end in each last part.
+/// How many lists of the registry have a URL that ends in each last part.
 fn last_parts(registry: &Registry) -> HashMap<&str, usize> {
     let urls: BTreeSet<&String> =
         registry.iter().flat_map(|(_, crawler): (_, &Crawler)| &crawler.ip_list_urls).collect();
     let mut counts = HashMap::new();
-    for last in urls.into_iter().filter_map(|url| last_part(url)) {
-        *counts.entry(last).or_default() += 1;
+    for url in urls {
+        let of_list: BTreeSet<&str> = all_urls(url).filter_map(last_part).collect();
+        of_list.into_iter().for_each(|last| *counts.entry(last).or_default() += 1);
     }
     counts
 }
@@ -206,10 +233,11 @@ struct Files<'a> {
 
 impl Files<'_> {
     fn read(&self, url: &str, filter: Option<Filter<'_>>) -> List {
-        let entry = self.entries.iter().find(|entry| entry.url == url);
+        let entry_of = |url| self.entries.iter().find(|entry| entry.url == url);
+        let entry = all_urls(url).find_map(entry_of);
         let file = match entry {
             Some(entry) => Some(entry.file.clone()),
-            None => self.file_of(url),
+            None => all_urls(url).find_map(|url| self.file_of(url)),
         };
         let mut list = List {
             url: url.to_owned(),
@@ -296,141 +324,4 @@ fn nothing_found(directory: &Path) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let directory = tempfile::tempdir().unwrap();
-        files.iter().for_each(|(name, text)| fs::write(directory.path().join(name), text).unwrap());
-        directory
-    }
-
-    fn answers(files: &[(&str, &str)], cases: &[(&str, &str, RangeAnswer)]) -> Ranges {
-        let registry = Registry::builtin();
-        let directory = directory(files);
-        let ranges = Ranges::open(directory.path(), &registry).unwrap();
-        for (crawler, address, expected) in cases {
-            let id = registry.find(crawler).unwrap();
-            let address = address.parse().unwrap();
-            assert_eq!(ranges.answer(id, address), *expected, "{crawler} {address}");
-        }
-        ranges
-    }
-
-    const COMMON: &str = "developers.google.com_static_crawling_ipranges_common-crawlers.json";
-
-    #[test]
-    fn names_are_derived_from_urls() {
-        for (url, expected) in [
-            ("https://www.bing.com/toolbox/bingbot.json", "bing.com_toolbox_bingbot.json"),
-            ("https://developers.google.com/static/crawling/ipranges/common-crawlers.json", COMMON),
-            ("https://www.cloudflare.com/ips-v4/", "cloudflare.com_ips-v4"),
-            ("https://x.example/a.php?format=json&b=%2F", "x.example_a.php_format_json_b__2F"),
-            ("http://../../etc/passwd", "_.._etc_passwd"),
-        ] {
-            assert_eq!(file_name(url), expected);
-            assert!(!file_name(url).contains('/'));
-        }
-        // No two lists of the registry share a file.
-        let registry = Registry::builtin();
-        let urls: BTreeSet<_> =
-            registry.iter().flat_map(|(_, crawler)| &crawler.ip_list_urls).collect();
-        let names: BTreeSet<_> = urls.iter().map(|url| file_name(url)).collect();
-        assert_eq!(names.len(), urls.len());
-    }
-
-    #[test]
-    fn the_lists_of_a_crawler_decide() {
-        use RangeAnswer::*;
-        let google = r#"{"prefixes": [{"ipv4Prefix": "66.249.64.0/27"}]}"#;
-        let special = r#"{"prefixes": [{"ipv4Prefix": "72.14.199.0/24"}]}"#;
-        answers(
-            &[
-                (COMMON, google),
-                ("special-crawlers.json", special),
-                ("gptbot.json", "20.171.206.7"),
-            ],
-            &[
-                ("Googlebot", "66.249.64.1", Contains),
-                ("Googlebot-Image", "::ffff:66.249.64.1", Contains),
-                ("Googlebot", "66.249.65.1", Contradicts),
-                // Google's, but not this crawler's.
-                ("Googlebot", "72.14.199.1", Contradicts),
-                ("AdsBot-Google", "72.14.199.1", Contains),
-                ("AdsBot-Google", "66.249.64.1", Contradicts),
-                ("FeedFetcher-Google", "66.249.64.1", NoAnswer),
-                ("GPTBot", "20.171.206.7", Contains),
-                ("GPTBot", "2001:db8::1", Contradicts),
-                // It may stand for 256 addresses, and one of them is in the list.
-                ("GPTBot", "20.171.206.0", NoAnswer),
-                ("GPTBot", "20.171.207.0", Contradicts),
-                ("Bytespider", "66.249.64.1", NoAnswer),
-            ],
-        );
-    }
-
-    #[test]
-    fn what_is_not_whole_contradicts_nobody() {
-        use RangeAnswer::*;
-        let ranges = answers(
-            &[
-                ("ipv4", "192.0.2.1"),
-                ("gptbot.json", "192.0.2.1\nx\ny"),
-                ("bingbot.json", "{"),
-                ("geofeed", "<p>"),
-            ],
-            &[
-                // The other list of Pingdom, of IPv6, is missing.
-                ("Pingdom", "192.0.2.1", Contains),
-                ("Pingdom", "192.0.2.2", NoAnswer),
-                ("GPTBot", "192.0.2.1", Contains),
-                ("GPTBot", "192.0.2.2", NoAnswer),
-                ("bingbot", "192.0.2.1", NoAnswer),
-                ("FacebookBot", "192.0.2.1", NoAnswer),
-            ],
-        );
-        let registry = Registry::builtin();
-        let faults = |name: &str| {
-            let lists = ranges.lists_of(registry.find(name).unwrap());
-            lists.map(|list| list.fault.clone().unwrap_or_default()).collect::<Vec<_>>()
-        };
-        assert_eq!(faults("GPTBot"), ["line 2: 'x': not an address or network (and 1 more)"]);
-        assert_eq!(faults("Pingdom"), ["", "not in the directory"]);
-    }
-
-    #[test]
-    fn the_manifest_names_files_and_dates() {
-        let manifest = |size: usize| {
-            format!(
-                r#"{{"schema_version": 1, "lists": [{{"url": "https://openai.com/gptbot.json", "file": "a",
-                    "fetched_at_utc": "2026-03-01T10:00:00Z", "size_bytes": {size}}}]}}"#
-            )
-        };
-        let list = r#"{"creationTime": "2026-02-01T00:00:00", "prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#;
-        let registry = Registry::builtin();
-        let gptbot = registry.find("GPTBot").unwrap();
-        let ranges = answers(&[("a", list), (MANIFEST, &manifest(list.len())), ("b", "")], &[]);
-        let found = ranges.lists_of(gptbot).next().unwrap();
-        assert_eq!(found.created.unwrap().to_string(), "2026-02-01T00:00:00Z");
-        assert_eq!(found.fetched_at.unwrap().to_string(), "2026-03-01T10:00:00Z");
-        assert_eq!((found.fault.as_deref(), ranges.unused()), (None, &["b".to_owned()][..]));
-
-        let ranges = answers(&[("a", list), (MANIFEST, &manifest(1000))], &[]);
-        let fault = ranges.lists_of(gptbot).next().unwrap().fault.clone().unwrap();
-        assert!(
-            fault.ends_with("bytes, but manifest.json says 1000; download it again"),
-            "{fault}"
-        );
-    }
-
-    #[test]
-    fn a_directory_without_lists_is_an_error() {
-        let registry = Registry::builtin();
-        let open = |path: &Path| Ranges::open(path, &registry).unwrap_err().to_string();
-        assert!(
-            open(Path::new("/nonexistent")).starts_with("cannot list --ip-ranges /nonexistent: ")
-        );
-        let directory = directory(&[("x.json", "{}")]);
-        assert!(open(directory.path()).contains("is openai.com_gptbot.json or gptbot.json"));
-    }
-}
+mod tests;

@@ -20,13 +20,20 @@ use super::{files::files_of, line_totals::LineTotals};
 const SCHEMA_VERSION: u32 = 1;
 
 /// Fields that are left out where there is nothing to say.
-const OPTIONAL: [&str; 4] = ["log_evidence", "what_if", "nothing_judged", "too_little_judged"];
+const OPTIONAL: [&str; 5] = [
+    "requests_contradicted_at_other_time",
+    "log_evidence",
+    "what_if",
+    "nothing_judged",
+    "too_little_judged",
+];
 
 /// The text of `run.json`. `evidence` is the name of the evidence file, if it is in the report.
 pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -> Vec<u8> {
     let robots = audit.robots.iter().map(|(source, robots)| robots_json(source, &robots.version));
     let of_identity =
         |identity: Identity| (identity.as_str(), BTreeMap::from(audit.total_of(identity).named()));
+    let of_other_time = audit.requests_of_other_time();
     let mut json = json!({
         "program": env!("CARGO_PKG_NAME"),
         "version": env!("CARGO_PKG_VERSION"),
@@ -44,6 +51,8 @@ pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -
         "requests": BTreeMap::from(audit.total().named()),
         "requests_of_tools": BTreeMap::from(audit.total_of_tools().named()),
         "requests_by_identity": BTreeMap::from(Identity::ALL.map(of_identity)),
+        // The part of the unverified whose addresses are contradicted by what is of another time.
+        "requests_contradicted_at_other_time": (of_other_time > 0).then_some(of_other_time),
         "what_if": audit.simulation.as_ref().map(|draft| what_if_json(audit, draft)),
         "coverage": coverage_json(audit),
         "nothing_judged": audit.coverage.nothing(),

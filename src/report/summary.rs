@@ -9,7 +9,7 @@ use crate::merge::Merge;
 
 use super::aligned::{cut, wrapped};
 use super::comparison_text::comparison_lines;
-use super::escape::shown;
+use super::escape::{shown, spelled_out};
 use super::summary_table::{most_of, table_text};
 use super::{page_model::PageModel, palette::Palette, summary_view::SummaryView};
 use crate::numbers::{counted, grouped, percent};
@@ -19,6 +19,9 @@ const CHANGED_SHOWN: usize = 3;
 
 /// The most characters of the name of a draft.
 const DRAFT_CHARS_MAX: usize = 40;
+
+/// The most characters of the name of a crawler.
+const NAME_CHARS_MAX: usize = 40;
 
 /// A headline, notes, and the rows with the most violations.
 pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
@@ -118,6 +121,33 @@ fn cost_line(model: &PageModel<'_>) -> String {
     format!("  {all} bytes for known crawlers cost {shown} (most: {first}); see costs.csv\n")
 }
 
+/// What clients did in the names of crawlers. It is no part of the headline.
+fn spoofed_words(model: &PageModel<'_>, spoofed: &Sums) -> String {
+    let mut by: Vec<(CrawlerId, Sums)> = Vec::new();
+    for (&(crawler, identity), totals) in &model.crawlers {
+        if identity == Identity::Spoofed {
+            by.push((crawler, totals.sums));
+        }
+    }
+    // The sort is stable: ties stay in the order of names.
+    by.sort_by_key(|(_, sums)| Reverse((sums.violations, sums.requests)));
+    let first = by.iter().take(CHANGED_SHOWN);
+    let names = first.map(|(id, _)| cut(shown(&model.name(*id)), NAME_CHARS_MAX));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let more = match by.len().saturating_sub(CHANGED_SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let violations = counted(spoofed.violations, "violation");
+    match by.is_empty() {
+        true => violations,
+        false => format!(
+            "{violations} by clients that claim to be {names}{more} but are not; left out of the \
+             sums above"
+        ),
+    }
+}
+
 /// The identities of the crawlers; empty if none was verified, because a note says so.
 fn identity_lines(model: &PageModel<'_>) -> String {
     let [verified, spoofed, unverified] = Identity::ALL.map(|identity| model.sums_of(identity));
@@ -128,8 +158,9 @@ fn identity_lines(model: &PageModel<'_>) -> String {
         };
         line("verified:", &verified, &violations_words(&verified));
         line("unverified:", &unverified, &violations_words(&unverified));
-        line("spoofed:", &spoofed, "left out");
+        line("spoofed:", &spoofed, &spoofed_words(model, &spoofed));
     }
-    model.audit.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
+    let notes = model.audit.notes.iter().map(|note| format!("  note: {}\n", spelled_out(note)));
+    text.extend(notes);
     text
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::identity::{NameServer, Udp, ZONE, log_of_names};
 use crate::infer_outages::{DAY, log};
+use crate::names::{NameServer, Udp, ZONE, log_of_names};
 use crate::program::{Ran, Sandbox};
 
 const KEY: &str = "sixteen-letters!";

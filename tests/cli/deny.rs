@@ -121,7 +121,8 @@ fn what_others_did_in_the_name_of_a_crawler_does_not_refuse_it() {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
     sandbox.write("access.log", line(9, "/private", 200, GPTBOT));
-    sandbox.write("ranges/gptbot.json", "198.51.100.0/24\n");
+    let list = r#"{"creationTime":"2026-03-01","prefixes":[{"ipv4Prefix":"198.51.100.0/24"}]}"#;
+    sandbox.write("ranges/gptbot.json", list);
     sandbox.run("audit -q --robots robots.txt --ip-ranges ranges access.log").exits(0);
     let deny = |condition: &str| {
         sandbox.run_words(&["deny", "--for", "nginx", "--where", condition], b"").exits(2)

@@ -170,7 +170,8 @@ fn what_others_did_is_the_subject_only_if_there_is_nothing_else() {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
     sandbox.write("access.log", line(9, "/private", 200, GPTBOT));
-    sandbox.write("ranges/gptbot.json", "198.51.100.0/24\n");
+    let list = r#"{"creationTime":"2026-03-01","prefixes":[{"ipv4Prefix":"198.51.100.0/24"}]}"#;
+    sandbox.write("ranges/gptbot.json", list);
     let audit = "audit -q --robots robots.txt --ip-ranges ranges --origin https://a.example";
     sandbox.run(&format!("{audit} -o report access.log")).exits(0);
     evidence(&sandbox, "-o folder").exits(0);

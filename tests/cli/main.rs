@@ -20,7 +20,7 @@
 //! - `history`: each request is judged by the ruling in force at its time.
 //! - `hostile_archive`: edited or damaged archives, and archives written at the same time.
 //! - `html`: the page of a report, in a real browser.
-//! - `identity`: verified and spoofed crawlers.
+//! - `identity`: verified and spoofed crawlers, by address lists.
 //! - `kept`: files of earlier versions.
 //! - `lint`: findings on robots.txt files.
 //! - `infer_outages`: outages of robots.txt, from the logs.
@@ -33,6 +33,7 @@
 //! - `overwrite`: no output is an input, and no foreign file is overwritten.
 //! - `pictures`: what the page looks like.
 //! - `mistakes`: common mistakes and their messages.
+//! - `names`: verified and spoofed crawlers, by DNS.
 //! - `measures`: the tables of measures, computed again from the requests.
 //! - `merge`: tallies of parts, merged.
 //! - `reactions`: what crawlers do after a change of robots.txt.
@@ -83,6 +84,7 @@ mod manual;
 mod measures;
 mod merge;
 mod mistakes;
+mod names;
 mod nightly;
 mod nightly_state;
 mod nights;

@@ -16,7 +16,8 @@ use botaudit::input::source::expand;
 use botaudit::judge::Judge;
 use botaudit::url::dialect::Dialect;
 
-use crate::identity::{GOOGLEBOT, NameServer, Udp, ZONE};
+use crate::identity::GOOGLEBOT;
+use crate::names::{NameServer, Udp, ZONE};
 use crate::nightly::{bytes, on};
 use crate::program::{Sandbox, gzip, line, repository};
 
@@ -186,7 +187,10 @@ fn histories_identities_and_outages_of_parts_are_those_of_one_audit() {
     sandbox.write("closed.txt", "User-agent: *\nDisallow: /\n");
     sandbox.write("manifest.csv", DAY);
     sandbox.write("draft.txt", "User-agent: *\nDisallow: /b\n");
-    sandbox.write("ranges/gptbot.json", "20.171.206.0/24");
+    sandbox.write(
+        "ranges/gptbot.json",
+        r#"{"creationTime":"2026-03-01","prefixes":[{"ipv4Prefix":"20.171.206.0/24"}]}"#,
+    );
     sandbox.run("robots import -q -a db manifest.csv").exits(0);
     let mut names = Vec::new();
     for part in 0..6 {

@@ -186,9 +186,11 @@ fn logs_without_anything_to_judge() {
     let parts = ["no request could be judged: no requests in empty.log; use other logs"];
     check(&sandbox, "audit --robots robots.txt empty.log", 3, &parts);
     sandbox.write("people.log", line(1, "/private", 200, BROWSER));
-    let parts =
-        ["no request of a known crawler in 1 line; ", "unknown-crawlers.csv", "use --crawlers"];
+    let parts = ["no request of a known crawler in 1 line; to add crawlers, use --crawlers"];
     check(&sandbox, "audit --robots robots.txt people.log", 0, &parts);
+    sandbox.write("strangers.log", line(1, "/private", 200, "WonderBot/1.0"));
+    let parts = ["in 1 line; user agents that look automated are in unknown-crawlers.csv; to add"];
+    check(&sandbox, "audit --robots robots.txt strangers.log", 0, &parts);
     let parts = [
         "--since 2999-01-01T00:00:00Z is in the future",
         "all requests of access.log are outside --since 2999-01-01T00:00:00Z; use other times",

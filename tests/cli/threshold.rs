@@ -63,7 +63,8 @@ fn what_others_did_in_a_crawlers_name_counts_only_where_identity_is_named() {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
     sandbox.write("access.log", line(9, "/private", 200, GPTBOT));
-    sandbox.write("ranges/gptbot.json", r#"{"prefixes":[{"ipv4Prefix":"198.51.100.0/24"}]}"#);
+    let list = r#"{"creationTime":"2026-03-01","prefixes":[{"ipv4Prefix":"198.51.100.0/24"}]}"#;
+    sandbox.write("ranges/gptbot.json", list);
     let run = |condition: &str| {
         let words = ["audit", "-q", "--robots", "robots.txt", "--ip-ranges", "ranges", "--fail-on"];
         let words: Vec<&str> = words.into_iter().chain([condition, "access.log"]).collect();

@@ -9,8 +9,10 @@ use botaudit::crawlers::registry::Registry;
 use super::program::{run_words, said};
 use super::server::{Server, path_of, response, send};
 
-const GOOD: &str = r#"{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#;
-const LATER: &str = r#"{"prefixes": [{"ipv4Prefix": "198.51.100.0/24"}]}"#;
+const GOOD: &str =
+    r#"{"creationTime": "2026-03-01", "prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#;
+const LATER: &str =
+    r#"{"creationTime": "2026-03-01", "prefixes": [{"ipv4Prefix": "198.51.100.0/24"}]}"#;
 
 /// One list exists, one is behind a redirect, one is gone, and two are not lists.
 fn operators(good: &'static str) -> Server {

@@ -103,7 +103,7 @@ impl ReportModel {
             audit.simulation = Some(simulation);
         }
         audit.warnings.extend(identity_warnings(&audit, &header.identities));
-        audit.notes.extend(identity_note(&header.identities));
+        audit.notes.extend(identity_note(&audit, &header.identities));
         audit.coverage = coverage(&audit, &header);
         audit.warnings.extend(audit.coverage.failure().map(str::to_owned));
         Ok(audit)

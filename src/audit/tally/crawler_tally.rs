@@ -43,6 +43,9 @@ pub struct CrawlerTally {
     /// Requests that are unreachable by what the logs themselves show.
     #[serde(skip_serializing_if = "is_default")]
     pub unreachable_by_logs: u64,
+    /// Unverified requests whose address a list or DNS contradicts, but at another time.
+    #[serde(skip_serializing_if = "is_default")]
+    pub of_other_time: u64,
     /// Whether minutes and hours are known.
     #[serde(skip_serializing_if = "Times::are_kept")]
     pub times: Times,
@@ -130,6 +133,7 @@ impl Merge for CrawlerTally {
             paces,
             before_first,
             unreachable_by_logs,
+            of_other_time,
             simulated,
             usage,
             restrictions,
@@ -151,6 +155,7 @@ impl Merge for CrawlerTally {
         self.paces.absorb(paces);
         self.before_first.absorb(before_first);
         self.unreachable_by_logs.absorb(unreachable_by_logs);
+        self.of_other_time.absorb(of_other_time);
         self.simulated.absorb(simulated);
         self.usage.absorb(usage);
         self.restrictions.absorb(restrictions);

@@ -32,7 +32,7 @@ pub struct RangeSources {
 pub struct RangeListSummary {
     /// The file in the directory; `None` if there is none.
     pub file: Option<String>,
-    /// The day of its creation, if it has one.
+    /// When it was made, if it says so.
     pub created: Option<UtcTime>,
     /// When it was downloaded.
     pub fetched_at: Option<UtcTime>,

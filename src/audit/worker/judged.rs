@@ -1,4 +1,4 @@
-//! Counts a request that broke a rule.
+//! What a worker counts of a judged request.
 
 use crate::judge::restriction::Restriction;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use crate::time::UtcTime;
 use crate::url::path::PathQuery;
 
 use super::super::client_address::{client_address, client_identifier};
+use super::super::identities::{Identities, IdentityAnswer};
 use super::super::reactions::{ReactionLimits, TimedRequest};
 use super::super::robots_fetches::is_successful_fetch;
 use super::super::sessions::{ClientRequest, GapEnd};
@@ -26,6 +27,18 @@ use super::super::tally::crawler_tally::{CrawlerTally, Times, ViolationTally};
 use super::super::tally::example::{EXAMPLE_BYTES_MAX, Example, Position};
 use super::super::tally::urls::{UrlPart, url_hash};
 use super::super::time_buckets::TimeBuckets;
+
+/// Whether the client of `record`, which claims to be `crawler`, is it.
+pub(super) fn identity_of(
+    (identities, trusted_proxies): (&Identities, &[IpNet]),
+    crawler: CrawlerId,
+    record: &Record<'_>,
+) -> IdentityAnswer {
+    if identities.is_empty() {
+        return IdentityAnswer { identity: Identity::Unverified, is_of_other_time: false };
+    }
+    identities.of(crawler, client_address(record, trusted_proxies), record.time)
+}
 
 /// Adds a request that `rule` disallowed.
 pub(super) fn add_violation(

@@ -161,9 +161,13 @@ impl PageModel<'_> {
 
     fn identities_unverified(&self) -> Option<Action> {
         let requests = self.not_spoofed().requests;
+        let why = match self.audit.requests_of_other_time() {
+            0 => "no address was checked",
+            _ => "no address could be verified",
+        };
         (requests > 0 && !self.is_identity_known()).then(|| Action {
             finding: format!(
-                "Any client may have sent these {}: no address was checked.",
+                "Any client may have sent these {}: {why}.",
                 counted(requests, "request")
             ),
             advice: "Check addresses by DNS, or by the lists of the operators. Add this to the audit command:",

@@ -52,6 +52,44 @@ fn the_list_is_whole() {
     assert_eq!(image.rdns_suffixes, ["googlebot.com", "geo.googlebot.com"]);
 }
 
+/// A host of a page about a crawler says little about who runs it.
+#[test]
+fn no_operator_is_a_host_name() {
+    let registry = Registry::builtin();
+    let is_label = |label: &str| {
+        let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        !label.is_empty() && label.chars().all(is_of_name)
+    };
+    let is_host = |name: &str| name.contains('.') && name.split('.').all(is_label);
+    assert!(is_host("en.wikipedia.org") && !is_host("Webz.io") && !is_host("unknown"));
+    let hosts = registry.crawlers().filter(|crawler| is_host(&crawler.operator));
+    assert_eq!(hosts.map(|crawler| &*crawler.name).collect::<Vec<_>>(), [""; 0]);
+    for (name, operator) in [("ZmEu", "ZmEu users"), ("Indy Library", "library")] {
+        let crawler = registry.by_name(name).unwrap();
+        assert_eq!((&*crawler.operator, crawler.has_one_operator()), (operator, false));
+    }
+}
+
+#[test]
+fn users_and_the_unknown_are_not_one_operator() {
+    let mut crawler = Registry::builtin().crawler(CrawlerId(0)).clone();
+    for (operator, is_one, known) in [
+        ("OpenAI", true, Some("OpenAI")),
+        ("", false, None),
+        ("unknown", false, None),
+        ("Unknown", false, None),
+        ("library", false, Some("library")),
+        ("users", false, Some("users")),
+        ("Nagios users", false, Some("Nagios users")),
+        ("users of Google Docs", false, Some("users of Google Docs")),
+        ("Usercentrics", true, Some("Usercentrics")),
+        ("Müsers", true, Some("Müsers")),
+    ] {
+        crawler.operator = operator.to_owned();
+        assert_eq!((crawler.has_one_operator(), crawler.known_operator()), (is_one, known));
+    }
+}
+
 /// Facts with their source; they bind nobody.
 #[test]
 fn promises_name_their_source() {

@@ -47,9 +47,11 @@ fn opening(subject: &Subject<'_>, name: &str) -> String {
         format!("The first was made at {}, the last at {} (UTC). ", span.first, span.last)
     });
     let origin = subject.origin.as_str();
-    let operator = visible(subject.crawler.operator.as_bytes());
+    let operator = subject.crawler.known_operator();
+    let operator = operator.map(|operator| format!(" ({})", visible(operator.as_bytes())));
+    let operator = operator.unwrap_or_default();
     format!(
-        "Our access logs contain {requests} to {origin} with the user agent of {name} ({operator})\n\
+        "Our access logs contain {requests} to {origin} with the user agent of {name}{operator}\n\
          for paths that our robots.txt disallowed at that time.\n{span}\n\
          {} of this crawler are in the same logs in all.\n\n\
          Please find out why, and tell us what you have done.",

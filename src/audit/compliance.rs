@@ -19,7 +19,7 @@ named_enum! {
     pub enum Scope {
         /// The requests of one crawler.
         Crawler = "crawler",
-        /// Those of all crawlers of one operator.
+        /// Those of all crawlers of one operator; `unknown` and `library` are none.
         Operator = "operator",
         /// Those of all crawlers with one purpose.
         Purpose = "purpose",
@@ -41,12 +41,14 @@ pub fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Compliance
         if crawler.obligation() != Obligation::Bound {
             continue;
         }
+        let operator = Some(&*crawler.operator).filter(|_| crawler.has_one_operator());
         let scopes = [
-            (Scope::Crawler, &*crawler.name),
-            (Scope::Operator, &*crawler.operator),
-            (Scope::Purpose, &*crawler.purpose),
-            (Scope::Origin, &*row.origin),
+            (Scope::Crawler, Some(&*crawler.name)),
+            (Scope::Operator, operator),
+            (Scope::Purpose, Some(&*crawler.purpose)),
+            (Scope::Origin, Some(&*row.origin)),
         ];
+        let scopes = scopes.map(|(scope, name)| name.map(|name| (scope, name)));
         let restrictions = row.tally.restrictions.iter();
         let restrictions = restrictions
             .map(|(of, compliance)| (of.kind.as_str(), of.is_specific, *compliance))
@@ -61,7 +63,7 @@ pub fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Compliance
             pace.into_iter().chain(gaps.map(|gaps| of("crawl-delay-gaps", gaps)))
         });
         for (directive, is_specific, compliance) in restrictions.chain(delays) {
-            for (scope, name) in scopes {
+            for (scope, name) in scopes.into_iter().flatten() {
                 rows.entry((scope, name, directive, is_specific)).or_default().absorb(compliance);
             }
         }

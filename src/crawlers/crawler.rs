@@ -21,14 +21,16 @@ impl CrawlerId {
     }
 }
 
-/// Words in place of an operator: programs that any user can run, and unknown operators.
-const COLLECTIVE_OPERATORS: [&str; 8] = [
+/// Words in place of an operator: programs that any user can run, and unknown operators. So are
+/// `users of X` and `X users`.
+const COLLECTIVE_OPERATORS: [&str; 9] = [
     "",
     "unknown",
     "various",
     "various archives",
     "library",
     "user-run",
+    "users",
     "site servers",
     "fediverse servers",
 ];
@@ -145,7 +147,19 @@ impl Crawler {
     /// Whether `operator` is one company or person. Only then may its crawlers share copies of
     /// robots.txt.
     pub fn has_one_operator(&self) -> bool {
-        !COLLECTIVE_OPERATORS.iter().any(|many| self.operator.eq_ignore_ascii_case(many))
+        let operator = &*self.operator;
+        let is =
+            |part: Option<&str>, word| part.is_some_and(|part| part.eq_ignore_ascii_case(word));
+        let (first, last) = ("users of ", " users");
+        let end = operator.len().saturating_sub(last.len());
+        let is_users = is(operator.get(..first.len()), first) || is(operator.get(end..), last);
+        !is_users && !COLLECTIVE_OPERATORS.iter().any(|many| operator.eq_ignore_ascii_case(many))
+    }
+
+    /// The operator; `None` if it is unknown.
+    pub fn known_operator(&self) -> Option<&str> {
+        let is_unknown = self.operator.is_empty() || self.operator.eq_ignore_ascii_case("unknown");
+        (!is_unknown).then_some(&*self.operator)
     }
 
     /// The operator's own statement, so that a reader sees which crawlers break their own policy.

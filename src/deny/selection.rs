@@ -24,7 +24,7 @@ pub struct DeniedCrawler {
     pub id: CrawlerId,
     /// Its name.
     pub name: String,
-    operator: String,
+    operator: Option<String>,
     sums: Sums,
     span: Option<Span>,
     identities: Vec<&'static str>,
@@ -96,7 +96,7 @@ impl DeniedCrawler {
         let mut denied = DeniedCrawler {
             id,
             name: crawler.name.clone(),
-            operator: crawler.operator.clone(),
+            operator: crawler.known_operator().map(str::to_owned),
             sums: Sums::default(),
             span: None,
             identities: Vec::new(),
@@ -122,7 +122,9 @@ impl DeniedCrawler {
             let (first, last) = (Zone::UTC.day_of(span.first), Zone::UTC.day_of(span.last));
             format!(", {first} to {last}")
         });
-        let (name, operator, identities) = (&self.name, &self.operator, self.identities.join(", "));
-        format!("{name} ({operator}): {violations} in {requests}{period}, {identities}")
+        let operator = self.operator.as_ref().map(|operator| format!(" ({operator})"));
+        let (name, operator) = (&self.name, operator.unwrap_or_default());
+        let identities = self.identities.join(", ");
+        format!("{name}{operator}: {violations} in {requests}{period}, {identities}")
     }
 }

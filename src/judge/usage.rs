@@ -109,7 +109,9 @@ impl Judge {
         let facts = self.profiles.facts(crawler);
         let kinds = facts.map_or(&[][..], |facts| kinds(&facts.purpose));
         let controls = self.profiles.controls.iter().copied().filter(|control| {
-            let is_of = |of: &str| facts.is_some_and(|facts| facts.operator == of);
+            let is_of = |of: &str| {
+                facts.is_some_and(|facts| facts.has_one_operator() && facts.operator == of)
+            };
             let has_reuse =
                 facts.is_some_and(|facts| ["search", "ai-training"].contains(&&*facts.purpose));
             *control != crawler

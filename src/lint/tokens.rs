@@ -144,7 +144,7 @@ fn diagnose_crawlers(
     let crawlers = names.crawlers(name);
     if crawlers.iter().all(|crawler| crawler.visibility == Visibility::NoUserAgent) {
         diagnostics.add(token.line, Code::ControlToken, || {
-            let operator = crawlers[0].operator.as_bytes();
+            let operator = crawlers[0].known_operator().unwrap_or("its operator").as_bytes();
             let message = say(
                 "{} is a name that {} uses only in robots.txt; no request has it",
                 &[&quote(name), operator],

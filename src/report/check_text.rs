@@ -184,9 +184,9 @@ fn crawler(kind: CrawlerKind<'_>, rows: &mut Rows) {
 }
 
 fn description(crawler: &Crawler) -> String {
-    let operator = match crawler.operator.as_str() {
-        "unknown" | "" => "of an unknown operator".to_owned(),
-        operator => format!("of {}", visible(operator.as_bytes())),
+    let operator = match crawler.known_operator() {
+        None => "of an unknown operator".to_owned(),
+        Some(operator) => format!("of {}", visible(operator.as_bytes())),
     };
     let name = visible(crawler.name.as_bytes());
     format!("{name}, {operator} ({})", visible(crawler.purpose.as_bytes()))

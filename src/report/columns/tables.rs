@@ -146,7 +146,7 @@ tables! {
 
     /// The share of requests that kept a directive.
     COMPLIANCE = "compliance.csv", "each crawler, operator, purpose and origin, directive, and kind of group: see [compliance](#compliance)": [
-        column("scope", "crawler, operator, purpose, origin", "what the row sums up; spoofed requests and tools are left out"),
+        column("scope", "crawler, operator, purpose, origin", "what the row sums up; spoofed requests and tools are left out; rows of operators are without crawlers whose operator is unknown or anybody"),
         column("name", "text", "name of that crawler, operator, purpose or origin"),
         column("directive", "disallow, allow-list, disallow-all, crawl-delay-pace, crawl-delay-gaps", "what binds the requests"),
         column("group", "specific, *", "whether a group of robots.txt names the crawler"),

@@ -382,7 +382,8 @@ impl<'a> Worker<'a> {
         let hour = context.zone.hour_of(record.time);
         self.counter.hours.count(hour, (crawler, identity), verdict, record.bytes);
         if let Some(path) = path.filter(|_| context.paths) {
-            let (path, part, actor) = (path.as_bytes(), context.url_part, (crawler, identity));
+            let (part, actor) = (context.url_part, (crawler, identity));
+            let path = &*part.of(path.as_bytes());
             let Counter { sections, paths, rows, .. } = &mut self.counter;
             sections.count((origin, rows), path, actor, record);
             paths.count((&*site.origin_key, site.origin_rank), path, part, actor, record);

@@ -147,7 +147,8 @@ config_flags! {
 
         /// Leave query strings out of the report.
         ///
-        /// Examples and evidence have no query strings, and rejects.csv has no examples.
+        /// Examples, evidence and paths.csv have no query strings, fragments, session ids in paths,
+        /// and no user or password of absolute targets. rejects.csv has no examples.
         #[arg(long, hide_short_help = true)]
         strip_query: bool,
     }

@@ -16,6 +16,7 @@ pub mod crawlers_text;
 pub mod csv;
 mod digest_text;
 pub mod directory;
+mod embedded_address;
 pub mod escape;
 pub mod files;
 pub mod findings;

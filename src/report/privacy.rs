@@ -1,19 +1,28 @@
 //! Removes client addresses and queries from reports.
 //!
 //! By default, reports contain no addresses, because users share reports. Samples of unparsed lines
-//! are searched for addresses, because their position in such a line is unknown.
+//! are searched for addresses, because their position in such a line is unknown; so are user
+//! agents, because some name the client of their request.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use crate::audit::{client_address::address, input_tally::SAMPLE_BYTES_MAX, tally::Tally};
+use crate::audit::tally::{Tally, user_agents::UserAgentTally};
+use crate::audit::worker::UNKNOWN_USER_AGENT_BYTES_MAX;
+use crate::audit::{client_address::address, input_tally::SAMPLE_BYTES_MAX};
 use crate::digest::sha256;
+use crate::merge::Merge;
+use crate::url::without_query::without_query;
 
-/// The form of client addresses.
+use super::embedded_address::embedded_addresses;
+
+/// The form of addresses of clients.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Addresses {
     /// No addresses.
     None,
-    /// As their network: /24 of IPv4, /48 of IPv6.
+    /// As their network: /24 of IPv4, /48 of IPv6, and as much less as hides an IPv4 address in it.
     Mask,
     /// The start of a SHA-256 over the salt, a zero byte and the address. Equal addresses and salts
     /// give equal hashes. With the salt, anyone can test all IPv4 addresses.
@@ -27,7 +36,8 @@ pub enum Addresses {
 pub enum Queries {
     /// Unchanged.
     Keep,
-    /// Removed after the `?`; rejected lines have no example.
+    /// Removed after the `?`, with what else [`without_query`] removes; rejected lines have no
+    /// example.
     Strip,
 }
 
@@ -48,7 +58,7 @@ const HASH_BYTES: usize = 8;
 const LEFT_OUT: &str = "(address)";
 
 impl Privacy {
-    /// Applies the settings to the examples of `tally`.
+    /// Applies the settings to the examples and unknown user agents of `tally`.
     pub fn apply(&self, tally: &mut Tally) {
         for input in &mut tally.counts.inputs {
             for (_, sample) in input.rejected.iter_mut().filter_map(|tally| tally.sample.as_mut()) {
@@ -57,8 +67,21 @@ impl Privacy {
         }
         let rows = tally.counts.origins.iter_mut().flat_map(|origin| &mut origin.rows);
         for example in rows.flat_map(|(_, row)| row.examples_mut()) {
-            example.target = self.target(&example.target).into();
+            if let Cow::Owned(target) = self.target(&example.target) {
+                example.target = target.into();
+            }
         }
+        if self.addresses == Addresses::Full {
+            return;
+        }
+        // User agents that differ only in their addresses are the same from here on.
+        let mut unknown: BTreeMap<Vec<u8>, UserAgentTally> = BTreeMap::new();
+        for (user_agent, tally) in std::mem::take(&mut tally.counts.unknown_crawlers) {
+            let user_agent = self.user_agent(&user_agent, UNKNOWN_USER_AGENT_BYTES_MAX);
+            unknown.entry(user_agent.into_owned()).or_default().absorb(tally);
+        }
+        let unknown = unknown.into_iter().map(|(user_agent, tally)| (user_agent.into(), tally));
+        tally.counts.unknown_crawlers = unknown.collect();
     }
 
     /// A client in its own column.
@@ -73,11 +96,35 @@ impl Privacy {
     }
 
     /// A target in an example.
-    pub fn target<'t>(&self, target: &'t [u8]) -> &'t [u8] {
-        match (self.queries, memchr::memchr(b'?', target)) {
-            (Queries::Strip, Some(mark)) => &target[..=mark],
-            _ => target,
+    pub fn target<'t>(&self, target: &'t [u8]) -> Cow<'t, [u8]> {
+        match self.queries {
+            Queries::Strip => without_query(target),
+            Queries::Keep => Cow::Borrowed(target),
         }
+    }
+
+    /// A user agent, which may be cut to `bytes_max`.
+    pub fn user_agent<'t>(&self, user_agent: &'t [u8], bytes_max: usize) -> Cow<'t, [u8]> {
+        if self.addresses == Addresses::Full {
+            return Cow::Borrowed(user_agent);
+        }
+        // It may be cut inside an address.
+        let is_cut = user_agent.len() >= bytes_max;
+        let last = user_agent.iter().rposition(|&byte| !is_cut || !is_of_address(byte));
+        let user_agent = &user_agent[..last.map_or(0, |last| last + 1)];
+        let found = embedded_addresses(user_agent);
+        if found.is_empty() {
+            return Cow::Borrowed(user_agent);
+        }
+        let mut out = Vec::with_capacity(user_agent.len());
+        let mut end = 0;
+        for (range, address) in found {
+            out.extend_from_slice(&user_agent[end..range.start]);
+            out.extend_from_slice(self.address(address).as_bytes());
+            end = range.end;
+        }
+        out.extend_from_slice(&user_agent[end..]);
+        Cow::Owned(out)
     }
 
     /// The beginning of an unparsed line.
@@ -128,8 +175,16 @@ impl Privacy {
                 format!("{}/24", IpAddr::from([a, b, c, 0]))
             }
             (Addresses::Mask, IpAddr::V6(address)) => {
-                let [a, b, c, ..] = address.segments();
-                format!("{}/48", IpAddr::from([a, b, c, 0, 0, 0, 0, 0]))
+                let (segments, bits) = match address.segments() {
+                    // 6to4: an IPv4 address follows, of which /24 stays.
+                    [0x2002, b, c, ..] => ([0x2002, b, c & 0xff00], 40),
+                    // Teredo: the address of a server follows, and that of the client is at the end.
+                    [0x2001, 0, ..] => ([0x2001, 0, 0], 32),
+                    // Those with an IPv4 address at the end (NAT64 and others) are cut before it.
+                    [a, b, c, ..] => ([a, b, c], 48),
+                };
+                let [a, b, c] = segments;
+                format!("{}/{bits}", IpAddr::from([a, b, c, 0, 0, 0, 0, 0]))
             }
         }
     }
@@ -231,11 +286,53 @@ mod tests {
     }
 
     #[test]
+    fn no_network_shows_an_ipv4_address_in_it() {
+        let check = |client: &str, expected: &str| {
+            let masked = privacy(Addresses::Mask);
+            let found = String::from_utf8(masked.client(client.as_bytes())).unwrap();
+            assert_eq!(found, expected, "{client}");
+            assert_eq!(masked.line(client.as_bytes()), expected.as_bytes(), "{client}");
+        };
+        // 192.0.2.77 as 6to4, in Teredo (inverted), in NAT64, mapped, and compatible.
+        check("2002:c000:024d:1::1", "2002:c000:200::/40");
+        check("2002:c000:024d::", "2002:c000:200::/40");
+        check("2001:0:4136:e378:8000:63bf:3fff:fdb2", "2001::/32");
+        check("64:ff9b::192.0.2.77", "64:ff9b::/48");
+        check("64:ff9b::c000:24d", "64:ff9b::/48");
+        check("64:ff9b:1::192.0.2.77", "64:ff9b:1::/48");
+        check("64:ff9b:1:c000:2:4d00::", "64:ff9b:1::/48");
+        check("::ffff:192.0.2.77", "192.0.2.0/24");
+        check("::ffff:c000:24d", "192.0.2.0/24");
+        check("::192.0.2.77", "::/48");
+        check("::ffff:0:192.0.2.77", "::/48");
+        check("2001:1:2:3::4", "2001:1:2::/48");
+    }
+
+    #[test]
+    fn addresses_in_user_agents() {
+        let agent = |addresses, text: &str| {
+            let privacy = privacy(addresses);
+            String::from_utf8(privacy.user_agent(text.as_bytes(), 60).into_owned()).unwrap()
+        };
+        let text = "Bot/1.2.3.4 (for 192.0.2.77; 2002:c000:24d::1)";
+        assert_eq!(agent(Addresses::None, text), "Bot/1.2.3.4 (for (address); (address))");
+        let masked = "Bot/1.2.3.4 (for 192.0.2.0/24; 2002:c000:200::/40)";
+        assert_eq!(agent(Addresses::Mask, text), masked);
+        assert_eq!(agent(Addresses::Full, text), text);
+        let hashed = agent(Addresses::Hash("s".to_owned()), text);
+        assert!(hashed.starts_with("Bot/1.2.3.4 (for ") && !hashed.contains("192.0.2"), "{hashed}");
+        let cut = format!("{:50}192.0.2.77", "Bot for");
+        assert_eq!(agent(Addresses::None, &cut), format!("{:50}", "Bot for"));
+        assert_eq!(agent(Addresses::Full, &cut), cut);
+    }
+
+    #[test]
     fn queries_end_at_their_mark() {
         let strip = Privacy { addresses: Addresses::Full, queries: Queries::Strip };
-        assert_eq!(strip.target(b"/a?b=c?d"), b"/a?");
-        assert_eq!(strip.target(b"/a"), b"/a");
+        assert_eq!(*strip.target(b"/a?b=c?d"), *b"/a?");
+        assert_eq!(*strip.target(b"/a"), *b"/a");
+        assert_eq!(*strip.target(b"http://u:p@a.example/b#c"), *b"http://@a.example/b#");
         assert_eq!(strip.line(b"GET /a?b=c"), b"");
-        assert_eq!(privacy(Addresses::None).target(b"/a?b"), b"/a?b");
+        assert_eq!(*privacy(Addresses::None).target(b"/a?b"), *b"/a?b");
     }
 }

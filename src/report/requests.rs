@@ -91,7 +91,7 @@ fn temporary_file() -> Result<File> {
 
 impl RequestsFile {
     /// Prepares to write `path`; an existing file stays until `commit`. `privacy` applies to
-    /// clients and queries.
+    /// clients, user agents and queries.
     ///
     /// # Errors
     /// If its directory cannot be written to.
@@ -170,9 +170,9 @@ impl RequestsFile {
                     .text(&request.origin_key.to_string())
                     .crawler(registry.crawler(crawler), identity)
                     .bytes(&request.method)
-                    .bytes(self.privacy.target(&request.target))
+                    .bytes(&self.privacy.target(&request.target))
                     .counts([u64::from(request.status), request.bytes])
-                    .bytes(&request.user_agent)
+                    .bytes(&self.privacy.user_agent(&request.user_agent, usize::MAX))
                     .violated_rule(&request.robots.deciding_rule(request.rule_line, crawler))
                     .bytes(&self.privacy.client(&request.client))
                     .snapshot(request.snapshot, request.time);

@@ -5,3 +5,5 @@ pub mod dialect;
 pub mod origin;
 pub mod path;
 pub mod target;
+#[cfg(feature = "cli")]
+pub mod without_query;

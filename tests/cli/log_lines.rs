@@ -201,6 +201,78 @@ fn no_address_leaves_unless_it_is_asked_for() {
 }
 
 #[test]
+fn addresses_in_user_agents_follow_the_flag() {
+    let sandbox = sandbox();
+    let unknown = |address: &str| format!("WonderBot/1.2.3.4 (for {address}; +http://x.example/)");
+    let known = |address: &str| format!("{BINGBOT} for {address}");
+    let mut log = String::new();
+    for address in ["192.0.2.77", "192.0.2.78", "2002:c000:24d:1::3"] {
+        log += &line(1, "/private", 200, &unknown(address));
+        log += &line(1, "/private", 200, &known(address));
+    }
+    sandbox.write("access.log", log);
+    let run = |flags: &str| {
+        let flags = format!("--evidence report/evidence.csv {flags}");
+        sandbox.run(&format!("audit --robots robots.txt -o report {flags} access.log")).exits(0);
+        let agents = |table: &str| {
+            let mut agents = sandbox.table(&format!("report/{table}")).cells("user_agent");
+            agents.dedup();
+            agents
+        };
+        assert_eq!(sandbox.table("report/unknown-crawlers.csv").sum("requests"), 3);
+        let all = [agents("unknown-crawlers.csv"), agents("evidence.csv")];
+        // The tally has no others.
+        sandbox.run("report report/report.tally -o again").exits(0);
+        let again = sandbox.table("again/unknown-crawlers.csv").cells("user_agent");
+        assert_eq!(again, all[0]);
+        all
+    };
+    assert_eq!(run(""), [[unknown("(address)")], [known("(address)")]]);
+    let masked = ["192.0.2.0/24", "2002:c000:200::/40"];
+    assert_eq!(run("--ip mask"), [masked.map(unknown), masked.map(known)]);
+    let all = ["192.0.2.77", "192.0.2.78", "2002:c000:24d:1::3"];
+    assert_eq!(run("--ip full"), [all.map(unknown), all.map(known)]);
+    let hashed = run("--ip hash --ip-salt pepper").concat();
+    assert_eq!(hashed.len(), 6);
+    assert!(!hashed.concat().contains("192.0.2") && hashed.concat().contains("WonderBot/1.2.3.4"));
+}
+
+#[test]
+fn nothing_like_a_query_leaves_with_strip_query() {
+    let sandbox = sandbox();
+    let targets = [
+        "/private/a?token=SECRET",
+        "/private/b#token=SECRET",
+        "/private/c;jsessionid=SECRET/d",
+        "/private/e%3Ftoken=SECRET",
+        "http://SECRET:SECRET@example.com/private/f",
+    ];
+    let lines: Vec<String> = (1..).zip(targets).map(|(s, to)| line(s, to, 200, BINGBOT)).collect();
+    sandbox.write("access.log", lines.concat());
+    let arguments = "audit --robots robots.txt --origin http://example.com --paths -o report \
+                     --what-if draft.txt --evidence report/evidence.csv";
+    sandbox.write("draft.txt", "");
+    sandbox.run(&format!("{arguments} access.log")).exits(0);
+    let names = || sandbox.names("report");
+    let leaks = |name: &String| {
+        let bytes = std::fs::read(sandbox.path(&format!("report/{name}"))).unwrap();
+        memchr::memmem::find(&bytes, b"SECRET").is_some()
+    };
+    assert!(names().iter().filter(|name| leaks(name)).count() > 2);
+    sandbox.run(&format!("{arguments} --strip-query access.log")).exits(0);
+    let leaking: Vec<String> = names().into_iter().filter(leaks).collect();
+    assert_eq!(leaking, [""; 0]);
+    let stripped = [
+        "/private/a?",
+        "/private/b#",
+        "/private/c;jsessionid=/d",
+        "/private/e%3F",
+        "http://@example.com/private/f",
+    ];
+    assert_eq!(sandbox.table("report/evidence.csv").cells("target"), stripped);
+}
+
+#[test]
 fn strangers_addresses_are_not_shown_on_the_terminal_either() {
     let sandbox = sandbox();
     sandbox.write("access.log", clients() + &clients());

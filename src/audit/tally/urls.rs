@@ -1,8 +1,11 @@
 //! The distinct URLs of crawlers.
 
+use std::borrow::Cow;
+
 use memchr::memchr;
 
 use crate::bounded::StableHash;
+use crate::url::without_query::without_query;
 
 use super::super::distinct::Distinct;
 use super::super::origin_key::{OriginKey, OriginRank};
@@ -23,6 +26,16 @@ pub enum UrlPart {
     Path,
 }
 
+impl UrlPart {
+    /// The part of `path`, which may have a query, that is counted.
+    pub fn of(self, path: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            UrlPart::Whole => Cow::Borrowed(path),
+            UrlPart::Path => without_query(path),
+        }
+    }
+}
+
 /// The hash of a URL by which all tables count it. `scratch` is used for its text.
 pub fn url_hash(
     origin: (&OriginKey, OriginRank),
@@ -30,9 +43,10 @@ pub fn url_hash(
     part: UrlPart,
     scratch: &mut Vec<u8>,
 ) -> u64 {
+    let path = part.of(path);
     let end = match part {
         UrlPart::Whole => path.len(),
-        UrlPart::Path => memchr(b'?', path).unwrap_or(path.len()),
+        UrlPart::Path => memchr(b'?', &path).unwrap_or(path.len()),
     };
     push_origin(origin, scratch);
     scratch.extend_from_slice(&path[..end]);

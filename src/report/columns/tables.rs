@@ -216,7 +216,7 @@ tables! {
 
     /// Automated user agents that are not in the registry.
     UNKNOWN_CRAWLERS = "unknown-crawlers.csv", "each user agent that looks automated and belongs to no known crawler; at most 10,000, the rest is `(others)`": [
-        column("user_agent", "text", "User-Agent header, cut to 1,024 bytes"),
+        column("user_agent", "text", "User-Agent header, cut to 1,024 bytes; addresses in it have the form that `--ip` selects"),
         REQUESTS, ROBOTS_TXT_REQUESTS,
         count("star_allowed", "requests that the `*` groups allow"),
         count("star_disallowed", "requests that the `*` groups disallow"),
@@ -305,7 +305,7 @@ tables! {
         column("target", "request target", "target of the request, as logged"),
         column("status", "HTTP status", "status of the response"),
         column("bytes", "bytes", "size of the responses, as logged"),
-        column("user_agent", "text", "User-Agent header"),
+        column("user_agent", "text", "User-Agent header; addresses in it have the form that `--ip` selects"),
         RULE,
         column("client", "text", "client, in the form that `--ip` selects: nothing, a network, a hash or the address"),
         time("snapshot_fetched_utc", "fetch time of the snapshot that decided; empty without an archive"),

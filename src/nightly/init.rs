@@ -90,8 +90,7 @@ impl DetectedFiles {
     pub fn config(&self) -> String {
         let mut text = HEAD.to_owned();
         for (site, log) in &self.logs {
-            let log = glob::Pattern::escape(&log.to_string_lossy());
-            let pattern = quoted(&format!("{log}*"));
+            let pattern = quoted(&pattern_of(log));
             text += &format!("\n[sites.{}]\nlogs = [{pattern}]\n", key(site));
             text += &match self.robots_of(site) {
                 Some(path) => format!("robots = {}\n", quoted(&path.display().to_string())),
@@ -135,9 +134,14 @@ const NEEDED_ORIGIN: &str = "\
 # origin = \"https://www.example.com\"
 ";
 
+/// The pattern of the log at `path` and its rotated files.
+fn pattern_of(path: &Path) -> String {
+    glob::Pattern::escape(&path.to_string_lossy()) + "*"
+}
+
 /// Whether the log at `path` and its rotated files name no host, as far as their first lines show.
 fn names_no_host(path: &Path) -> bool {
-    let pattern = format!("{}*", path.display());
+    let pattern = pattern_of(path);
     let hosts = LogHosts::of(&expand(&[OsString::from(pattern)]), &Hints::default());
     !hosts.unnamed.is_empty() && !hosts.is_any_named
 }

@@ -180,7 +180,7 @@ fn no_notification_is_sent_where_all_is_well() {
 #[test]
 fn names_of_files_do_not_act_on_terminals_or_configurations() {
     let sandbox = Sandbox::new();
-    let name = "sh\u{1b}]0;x\u{7}op\n[sites.x]\u{202e}.access.log";
+    let name = "sh.example.com\u{1b}]0;x\u{7}op\n[sites.x]\u{202e}.access.log";
     sandbox.write(&format!("root/var/log/nginx/{name}"), line(1, "/private", 200, GPTBOT));
     sandbox.write("root/var/www/a\nlogs = 1 # \u{1b}[2J/robots.txt", ROBOTS);
     sandbox.write("root/var/www/b\nlogs = 1 # \u{1b}[2J/robots.txt", ROBOTS);
@@ -194,7 +194,7 @@ fn names_of_files_do_not_act_on_terminals_or_configurations() {
     let to_stdout = sandbox.run("init --root root -").exits(0);
     assert!(!(to_stdout.stdout + &to_stdout.stderr).contains(is_hidden));
     let ran = sandbox.run("nightly --check-config --day 2026-03-01").exits(0);
-    let log = "sh\\x1B]0;x\\x07op\\x0A[sites.x]\\xE2\\x80\\xAE.access.log\n";
+    let log = "sh.example.com\\x1B]0;x\\x07op\\x0A[sites.x]\\xE2\\x80\\xAE.access.log\n";
     assert!(ran.stdout.contains(log), "{}", ran.stdout);
     assert!(!ran.stdout.contains(is_hidden), "{:?}", ran.stdout);
 }

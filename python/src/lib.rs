@@ -110,6 +110,7 @@ fn tally_of_unread<'py>(
         lines_tried: 0,
         damage: Some(why),
         may_be_cut: false,
+        sketch: None,
     };
     let header = Header { inputs: vec![input], ..header };
     let counts = Counts { inputs: vec![InputTally::default()], ..Counts::default() };

@@ -13,12 +13,14 @@ use serde::{Deserialize, Serialize};
 use crate::bounded::{Bounded, StableHash};
 use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::error::{Error, Result};
+use crate::input::sketch::ContentSketch;
 use crate::merge::Merge;
 
 use super::dns_candidates::{CANDIDATES_MAX, DnsCandidate};
 use super::log_outages::{AnswersOfDay, LogOutages};
 use super::origin_key::{OriginKey, OriginRank};
 use super::prepass::{AskedOrigins, Collected};
+use super::repeated_content::{NamedContent, repeated_contents};
 use super::tally::header::{RegistrySummary, ReportedOptions};
 use super::tally::made_by::{MadeBy, merge_options};
 use super::tally::rows::STRANGERS_MAX;
@@ -76,8 +78,11 @@ pub struct CollectedHeader {
     pub registry: RegistrySummary,
     /// The names of crawlers, by number.
     pub crawlers: Vec<String>,
-    /// Names of the logs.
+    /// Names of the logs, with those of copies that were not read.
     pub inputs: BTreeSet<String>,
+    /// Sketches of their contents.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sketches: BTreeMap<String, ContentSketch>,
     /// The fingerprint of the client key; `None` if no clients were hashed.
     pub client_key: Option<KeyFingerprint>,
 }
@@ -142,6 +147,7 @@ impl CollectedHeader {
             registry: RegistrySummary::of(registry),
             crawlers: registry.iter().map(|(_, crawler)| crawler.name.clone()).collect(),
             inputs,
+            sketches: BTreeMap::new(),
             client_key,
         }
     }
@@ -234,14 +240,15 @@ pub fn is_collected(head: &[u8]) -> bool {
 /// of memory. Equal files count once.
 ///
 /// # Errors
-/// If one cannot be read, two of them have an input of the same name, or they do not fit together:
-/// another version, registry, key or option.
+/// If one cannot be read, two of them have an input of the same name or content, or they do not fit
+/// together: another version, registry, key or option.
 pub fn merge_collected(paths: &[PathBuf], memory_bytes: usize) -> Result<CollectedFile> {
     let memory = MemoryLimit::new(memory_bytes);
     let mut known = BTreeSet::new();
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
+    let mut sketches = Vec::new();
     let mut sum: Option<(String, CollectedFile)> = None;
-    for path in paths {
+    for (number, path) in paths.iter().enumerate() {
         let bytes = packed::read_file(READ, path, &memory)?;
         if !known.insert(xxhash_rust::xxh3::xxh3_128(&bytes)) {
             continue;
@@ -257,11 +264,14 @@ pub fn merge_collected(paths: &[PathBuf], memory_bytes: usize) -> Result<Collect
                 )));
             }
         }
+        let sketched = file.header.sketches.iter();
+        sketches.extend(sketched.map(|(input, sketch)| (number, input.clone(), sketch.clone())));
         match &mut sum {
             None => sum = Some((name, file)),
             Some((first, sum)) => {
                 check_same_run((first, &sum.header), (&name, &file.header))?;
                 sum.header.inputs.extend(file.header.inputs);
+                sum.header.sketches.extend(file.header.sketches);
                 merge_options(&mut sum.header.options, &file.header.options);
                 sum.collected.absorb(file.collected);
                 if memory.left() < memory_bytes / 2 {
@@ -277,7 +287,29 @@ pub fn merge_collected(paths: &[PathBuf], memory_bytes: usize) -> Result<Collect
             }
         }
     }
+    refuse_repeated_contents(&sketches, paths)?;
     sum.map(|(_, sum)| sum).ok_or_else(|| Error::usage("no file to merge; name one"))
+}
+
+/// `sketches` have the number of their file in `paths`, and the names of the inputs.
+fn refuse_repeated_contents(
+    sketches: &[(usize, String, ContentSketch)],
+    paths: &[PathBuf],
+) -> Result<()> {
+    let contents = sketches.iter();
+    let contents =
+        contents.map(|(owner, name, sketch)| NamedContent { owner: *owner, name, sketch });
+    match repeated_contents(contents.collect()).certain {
+        None => Ok(()),
+        Some((part, whole)) => Err(Error::usage(format!(
+            "the input '{}' of {} begins with all lines of the input '{}' of {}, so these lines \
+             would count twice; leave one of the two logs out, and collect from the others again",
+            whole.name,
+            paths[whole.owner].display(),
+            part.name,
+            paths[part.owner].display(),
+        ))),
+    }
 }
 
 fn check_same_run(

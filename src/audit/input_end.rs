@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::input::chunks::{Chunks, Ending};
+use crate::input::sketch::ContentSketch;
 use crate::logs::detect::Detection;
 
 use super::tally::header::{FormatUsed, InputSummary};
@@ -15,6 +16,8 @@ pub struct InputEnd {
     pub failure: Option<String>,
     /// How its bytes ended.
     pub ending: Ending,
+    /// A sketch of its content; `None` if it has none.
+    pub sketch: Option<ContentSketch>,
     lines_tried: usize,
 }
 
@@ -28,13 +31,14 @@ impl InputEnd {
         });
         let ending = chunks.ending();
         let failure = ending.damage.map(|damage| damage.to_string());
-        InputEnd { format, lines_tried, failure, ending }
+        InputEnd { format, lines_tried, failure, ending, sketch: chunks.sketch() }
     }
 
     /// The end of an input that could not be opened.
     pub fn unopened(err: &Error) -> InputEnd {
         let failure = Some(err.to_string());
-        InputEnd { format: None, lines_tried: 0, failure, ending: Ending::default() }
+        let ending = Ending::default();
+        InputEnd { format: None, lines_tried: 0, failure, ending, sketch: None }
     }
 
     /// The summary for a tally.
@@ -51,6 +55,7 @@ impl InputEnd {
             lines_tried: self.lines_tried,
             damage,
             may_be_cut: self.ending.may_be_cut,
+            sketch: self.sketch,
         }
     }
 }

@@ -44,6 +44,7 @@ pub mod reaction_rows;
 pub mod reactions;
 pub mod referral_rows;
 pub mod refetches;
+pub mod repeated_content;
 pub mod robots_fetches;
 pub mod section_rows;
 pub mod sessions;

@@ -79,6 +79,8 @@ pub struct ReportModel {
     rows: Vec<ActorRow>,
     /// robots.txt files that could not be read.
     robots_failures: usize,
+    /// Logs that were not read because others have all their lines up to a damage.
+    damaged_copies: usize,
 }
 
 impl ReportModel {
@@ -214,6 +216,8 @@ impl ReportModel {
 
     /// Whether all inputs could be read to their ends.
     pub fn is_complete(&self) -> bool {
-        self.robots_failures == 0 && self.inputs.iter().all(|input| input.summary.damage.is_none())
+        self.robots_failures == 0
+            && self.damaged_copies == 0
+            && self.inputs.iter().all(|input| input.summary.damage.is_none())
     }
 }

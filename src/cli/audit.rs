@@ -10,6 +10,7 @@ use clap::Args;
 
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
+use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::{Source, expand};
 use crate::staged::is_stdout;
 
@@ -164,6 +165,7 @@ impl AuditArgs {
         let defaults = config.clone().with_defaults();
         let (format, overwrite) = (self.result_format, self.force.overwrite());
         check_outputs(&defaults, &sources, collected, &destination, format, overwrite)?;
+        let DistinctLogs { sources, repeats } = without_copies(sources, ShortCopies::ByName);
         let has_data = format.is_data()
             || destination.is_stdout()
             || config.evidence.as_deref().is_some_and(is_stdout);
@@ -176,7 +178,9 @@ impl AuditArgs {
         let view = self.summary.view(&[&setup.registry], show.stream())?;
         let memory = self.collect.memory;
         let collected = collected.map(|path| CollectedInput::read(path, memory)).transpose()?;
-        AuditRun { setup, sources, destination, collected, client_key, format, view }.run()
+        let run =
+            AuditRun { setup, sources, repeats, destination, collected, client_key, format, view };
+        run.run()
     }
 
     /// The flags as a configuration.

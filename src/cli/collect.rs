@@ -8,13 +8,15 @@ use crate::audit::client_key::{ClientKey, KeyFingerprint};
 use crate::audit::collected_file::{CollectedFile, CollectedHeader};
 use crate::audit::memory_limit::MEMORY_DEFAULT;
 use crate::audit::prepass::{Collected, FirstPass, Wanted};
+use crate::audit::repeated_content::refuse_repeated_pipes;
 use crate::audit::tally::header::{InputSummary, ReportedOptions};
 use crate::audit::{input_end::InputEnd, log_outages::OutageHosts};
 use crate::error::{Error, Result};
-use crate::input::source::Source;
+use crate::input::{copies::Repeats, source::Source};
 use crate::judge::Judge;
 use crate::staged::replace_private;
 
+use super::audit::notes::note_repeats;
 use super::first_pass::{check_any_opened, first_pass, wanted};
 use super::shared::{warn, write_output};
 use super::size::bytes;
@@ -101,12 +103,12 @@ impl CollectedInput {
     }
 }
 
-/// Collects from `sources` what an audit by `setup` needs first, and writes it to `path`. `judge`
-/// is `None` if robots.txt files still have to be fetched.
+/// Collects from `sources` what an audit by `setup` needs first, and writes it to `path`. `repeats`
+/// are logs that repeat them. `judge` is `None` if robots.txt files still have to be fetched.
 pub fn write_collected(
     path: &Path,
     setup: &Setup,
-    sources: &[Source],
+    (sources, repeats): (&[Source], &Repeats),
     judge: Option<Judge>,
     client_key: &ClientKey,
 ) -> Result<ExitStatus> {
@@ -126,13 +128,26 @@ pub fn write_collected(
     };
     let first = FirstPass { judge: &judge, registry, identities, wanted, client_key };
     let (collected, ends) = first_pass(sources, options, &first, *show)?;
+    let sketches = || ends.iter().map(|end| end.sketch.as_ref());
+    let mut repeats = repeats.clone();
+    repeats.alike.extend(refuse_repeated_pipes(sources, sketches())?);
+    let names = sources.iter().map(|source| source.name.clone());
+    let sketches = names.zip(sketches()).filter_map(|(name, of)| Some((name, of?.clone())));
+    let sketches = sketches.collect();
     let damages = damages(sources, ends)?;
     let fingerprint = wanted.outages.map(|_| client_key.fingerprint());
-    let header = header_of(setup, sources, fingerprint);
+    let mut header = header_of(setup, sources, fingerprint);
+    header.inputs.extend(repeats.copies.iter().map(|copy| copy.name.clone()));
+    header.sketches = sketches;
     let bytes = CollectedFile { header, collected }.to_bytes();
     write_output(path, &bytes, replace_private)?;
     damages.iter().for_each(|damage| warn(damage));
-    Ok(if damages.is_empty() { ExitStatus::Done } else { ExitStatus::Incomplete })
+    note_repeats(&repeats);
+    Ok(if damages.is_empty() && repeats.damaged() == 0 {
+        ExitStatus::Done
+    } else {
+        ExitStatus::Incomplete
+    })
 }
 
 fn header_of(

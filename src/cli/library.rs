@@ -7,6 +7,7 @@ use crate::audit::{client_key::ClientKey, model::ReportModel, tally::Tally};
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::crawler::Crawler;
 use crate::error::{Error, Result};
+use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::expand;
 use crate::report::{directory::Staging, page_model::PageModel};
 use crate::report::{summary::summary_text, summary_view::SummaryView};
@@ -93,9 +94,11 @@ impl Audit {
         let setup = Setup::new(self.config.clone(), &[], Show::Nothing);
         let setup = setup.map_err(|faults| unusable(&faults))?;
         let logs: Vec<OsString> = logs.into_iter().map(Into::into).collect();
+        let DistinctLogs { sources, repeats } = without_copies(expand(&logs), ShortCopies::ByName);
         let run = AuditRun {
             setup,
-            sources: expand(&logs),
+            sources,
+            repeats,
             // Nothing is written yet.
             destination: Destination::Report(PathBuf::new()),
             collected: None,

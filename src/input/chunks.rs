@@ -4,6 +4,7 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use crate::input::sketch::{ContentSketch, Sketcher};
 use crate::input::{lines::LINE_BYTES_MAX, open::Opened, read_error::ReadError, source::FileId};
 
 /// The most bytes that [`Chunks::head`] returns.
@@ -64,7 +65,7 @@ impl Chunks {
     pub fn new(file: FileId, opened: Opened, chunk_bytes: usize) -> Chunks {
         Chunks {
             file,
-            ahead: Ahead { opened, bytes: Vec::new(), start: 0, total: 0, end: None },
+            ahead: Ahead::new(opened),
             chunk_bytes: chunk_bytes.max(1),
             carry: Vec::new(),
             next_line: 1,
@@ -126,6 +127,11 @@ impl Chunks {
         }
     }
 
+    /// A sketch of all bytes that were read.
+    pub fn sketch(&self) -> Option<ContentSketch> {
+        self.ahead.sketcher.sketch()
+    }
+
     fn last_chunk(
         &mut self,
         mut buffer: Vec<u8>,
@@ -173,11 +179,17 @@ struct Ahead {
     start: usize,
     /// Read from the source in all.
     total: u64,
+    sketcher: Sketcher,
     /// Set once the source has ended, well or not.
     end: Option<Result<(), ReadError>>,
 }
 
 impl Ahead {
+    fn new(opened: Opened) -> Ahead {
+        let sketcher = Sketcher::default();
+        Ahead { opened, bytes: Vec::new(), start: 0, total: 0, sketcher, end: None }
+    }
+
     fn unread(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
@@ -241,6 +253,7 @@ impl Ahead {
             Ok(0) => self.end = Some(Ok(())),
             Ok(count) => {
                 self.total += count as u64;
+                self.sketcher.absorb(&out[..count]);
                 return count;
             }
             Err(damage) => self.end = Some(Err(damage)),

@@ -6,6 +6,9 @@
 
 pub mod source;
 
+pub mod copies;
+pub mod lasting_name;
+
 pub mod open;
 
 pub mod compression;
@@ -22,3 +25,4 @@ pub mod checkpoint;
 pub mod chunks;
 pub mod lines;
 pub mod read_error;
+pub mod sketch;

@@ -173,6 +173,7 @@ impl SiteIngest<'_> {
                 lines_tried: 0,
                 damage: None,
                 may_be_cut: false,
+                sketch: None,
             });
             input.may_be_cut |= end.is_some_and(|(end, _)| end.input.ending.may_be_cut);
             input.size_bytes += tally.bytes;

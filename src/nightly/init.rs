@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::input::lasting_name::lasting_name;
 use crate::input::source::{Location, expand};
 use crate::logs::detect::Hints;
 use crate::report::escape::{has_hidden, visible};
 use crate::url::origin::Origin;
 
 use super::log_hosts::LogHosts;
-use super::log_identity::lasting_name;
 
 /// The usual paths of logs, each with a site name for logs with a general name.
 pub const LOGS: [(&str, &str); 7] = [

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::audit::probe::examine;
+use crate::input::lasting_name::lasting_name;
 use crate::input::source::Source;
 use crate::logs::detect::Hints;
 
-use super::log_identity::{is_file, lasting_name};
+use super::log_identity::is_file;
 
 /// The most files that are examined of a log and its rotated files. A short file may contain only
 /// requests without a host, though the log has others.

@@ -4,7 +4,6 @@
 //! report is made from the sums of its day, from all runs.
 
 pub mod days;
-pub mod duplicates;
 pub mod events;
 pub mod ingest;
 pub mod init;

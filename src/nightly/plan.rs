@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use crate::audit::extent::{Extent, ReadRange};
 use crate::error::Result;
 use crate::input::checkpoint::Checkpoint;
+use crate::input::copies::{DistinctLogs, ShortCopies, is_beginning, without_copies};
+use crate::input::lasting_name::lasting_name;
 use crate::input::source::{FileId, Location, Source};
 
-use super::duplicates::{is_beginning, without_copies};
-use super::log_identity::{
-    LogIdentity, fingerprint, identify_log, is_file, is_unfinished, lasting_name,
-};
+use super::log_identity::{LogIdentity, fingerprint, identify_log, is_file, is_unfinished};
 use super::state::{State, inputs::RecordedInput};
 
 /// The approximate size of one batch of logs on disk, in bytes.
@@ -105,8 +104,9 @@ impl Plan {
             matches!(found.identity, LogIdentity::Known(_) | LogIdentity::New(_))
         };
         let sources = found.iter().filter(|found| to_read(found)).map(|found| found.source.clone());
-        let (kept, copies) = without_copies(sources.collect());
-        for copy in copies {
+        let DistinctLogs { sources: kept, repeats } =
+            without_copies(sources.collect(), ShortCopies::ByContent);
+        for copy in repeats.copies {
             self.passed_over
                 .push(format!("{} is skipped: {} contains all of it", copy.name, copy.of));
         }

@@ -70,10 +70,10 @@ fn a_log_that_cannot_be_read_is_named_with_the_cause_of_the_system() {
 #[test]
 fn what_came_before_damage_is_counted() {
     let sandbox = sandbox();
-    let whole = gzip(lines(2000).as_bytes());
-    let cut = whole.len() / 2;
-    sandbox.write("cut.log.gz", &whole[..cut]);
-    sandbox.write("whole.log.gz", &whole);
+    let other = gzip(lines(2000).replace("192.0.2.7", "192.0.2.8").as_bytes());
+    let cut = other.len() / 2;
+    sandbox.write("cut.log.gz", &other[..cut]);
+    sandbox.write_gz("whole.log.gz", lines(2000));
     let ran = sandbox.run("audit --robots robots.txt -o report cut.log.gz whole.log.gz").exits(3);
     ran.complains(&format!("cut.log.gz: truncated gzip stream at byte {cut}; "));
     let violations = sandbox.table("report/summary.csv").sum("violations");

@@ -39,6 +39,7 @@
 //! - `reactions`: what crawlers do after a change of robots.txt.
 //! - `random_world`: random robots.txt files and requests.
 //! - `referrals`: visits that products sent.
+//! - `repeated_logs`: the same lines in several logs.
 //! - `report`: a report written again, without the logs.
 //! - `robots`: robots.txt versions in an archive.
 //! - `usage`: statements about the use of what crawlers fetch.
@@ -97,6 +98,7 @@ mod random_world;
 mod reactions;
 mod referrals;
 mod regression;
+mod repeated_logs;
 mod report;
 mod robots;
 mod sample;

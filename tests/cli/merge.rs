@@ -319,12 +319,12 @@ fn caps_that_are_reached_fold_the_same_in_any_split() {
 #[test]
 fn damaged_empty_and_odd_inputs_merge_too() {
     let (sandbox, random) = (sandbox(), &mut Random(9));
-    let text: String = (0..200).map(|_| log_line(random)).collect();
-    let packed = gzip(text.as_bytes());
+    let mut text = || (0..200).map(|_| log_line(random)).collect::<String>();
+    let packed = gzip(text().as_bytes());
     sandbox.write("logs/cut.log.gz", &packed[..packed.len() - 40]);
     sandbox.write("logs/empty.log", "");
     sandbox.write("logs/garbage.log", b"\xff\xfe\x00 nothing\n\x1b[31m\n".as_slice());
-    sandbox.write("logs/whole.log", &text);
+    sandbox.write("logs/whole.log", text());
     let all = format!("audit -q {FLAGS}");
     sandbox.run(&format!("{all} -o whole logs")).exits(3);
     for (name, code) in [("cut.log.gz", 3), ("empty.log", 0), ("garbage.log", 0), ("whole.log", 0)]

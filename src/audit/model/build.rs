@@ -73,6 +73,7 @@ impl ReportModel {
             unknown_crawlers,
             other_unknown_crawlers: counts.other_unknown_crawlers,
             robots_failures: failures.len(),
+            damaged_copies: header.repeats.damaged(),
             sessions: counts.sessions,
             log_evidence: header.outages.map(|outages| OutageEvidence { outages, requests }),
             warnings: Vec::new(),
@@ -102,6 +103,8 @@ impl ReportModel {
             audit.warnings.extend(simulation.warnings(&draft.scope));
             audit.simulation = Some(simulation);
         }
+        audit.warnings.extend(header.repeats.warnings());
+        audit.notes.extend(header.repeats.notes());
         audit.warnings.extend(identity_warnings(&audit, &header.identities));
         audit.notes.extend(identity_note(&audit, &header.identities));
         audit.coverage = coverage(&audit, &header);

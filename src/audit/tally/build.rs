@@ -6,6 +6,7 @@ use serde_bytes::ByteBuf;
 
 use crate::crawlers::{crawler::CrawlerId, ranges::Ranges, registry::Registry};
 use crate::error::{Error, Result};
+use crate::input::copies::Repeats;
 use crate::input::source::{FileId, Source};
 use crate::judge::robots::{Robots, RobotsId};
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotSummary};
@@ -110,6 +111,7 @@ pub fn in_order(
             hours_near_a_snapshot: outages.hours_passed_over,
         }),
         draft: run.draft.map(|(draft, _)| draft.clone()),
+        repeats: Repeats::default(),
     };
     Ok(Tally { header, counts })
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::crawlers::{crawler::Crawler, registry::Registry};
 use crate::digest::Digest;
+use crate::input::{copies::Repeats, sketch::ContentSketch};
 use crate::logs::limitation::Limitation;
 use crate::merge::Merge;
 use crate::robots::{body::RobotsBody, foreign::Foreign};
@@ -49,6 +50,9 @@ pub struct Header {
     pub outages: Option<OutageSummary>,
     /// The draft that requests were also judged by.
     pub draft: Option<DraftSummary>,
+    /// Logs that repeat other logs.
+    #[serde(default, skip_serializing_if = "Repeats::is_empty")]
+    pub repeats: Repeats,
 }
 
 /// Options by name, in the order of `run.json`.
@@ -82,6 +86,10 @@ pub struct InputSummary {
     /// Whether it may be cut off, though nothing in it is damaged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_be_cut: bool,
+    /// A sketch of its content, by which copies are recognised; `None` if it is empty, or was read in
+    /// parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sketch: Option<ContentSketch>,
 }
 
 /// A log format, as reports name it.

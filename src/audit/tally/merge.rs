@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
+use crate::input::copies::AlikeLogs;
 use crate::input::source::FileId;
 use crate::judge::robots::RobotsId;
 use crate::merge::Merge;
 use crate::numbers::counted;
 
 use super::super::packed::{self, Unreadable};
+use super::super::repeated_content::{NamedContent, RepeatedContents, repeated_contents};
 use super::super::{comparison::COMPARE_AT, memory_limit::MemoryLimit};
 use super::Tally;
 use super::counter::{Counter, TallyLimits};
@@ -30,8 +32,8 @@ const ADVICE: &str = "audit the logs of one of them again, with the options of t
 /// once.
 ///
 /// # Errors
-/// If one cannot be read, two of them have an input of the same name, or they do not fit together:
-/// another version of the program, another registry, options that change a verdict.
+/// If one cannot be read, two of them have an input of the same name or content, or they do not fit
+/// together: another version of the program, another registry, options that change a verdict.
 pub fn merge_files(paths: &[PathBuf], limits: TallyLimits) -> Result<Tally> {
     let memory = MemoryLimit::new(limits.memory_bytes);
     let mut known = BTreeSet::new();
@@ -43,12 +45,14 @@ pub fn merge_files(paths: &[PathBuf], limits: TallyLimits) -> Result<Tally> {
         }
     }
     refuse_repeated_inputs(&packed)?;
+    let alike = refuse_repeated_contents(&packed)?;
     let named: Vec<(String, &Header)> =
         packed.iter().map(|(path, tally)| (path.display().to_string(), &tally.header)).collect();
     for (name, header) in named.iter().skip(1) {
         check_same_run((&named[0].0, named[0].1), (name, header))?;
     }
-    let header = merged_header(named.iter().map(|(_, header)| *header));
+    let mut header = merged_header(named.iter().map(|(_, header)| *header));
+    header.repeats.alike.extend(alike);
     let mut sum = Counter::new(limits, ranks(&header));
     let before = memory.taken();
     for (at, (path, tally)) in packed.into_iter().enumerate() {
@@ -123,6 +127,26 @@ fn refuse_repeated_inputs(packed: &[(&Path, PackedTally)]) -> Result<()> {
     Ok(())
 }
 
+/// Gives short inputs that may repeat others.
+fn refuse_repeated_contents(packed: &[(&Path, PackedTally)]) -> Result<Vec<AlikeLogs>> {
+    let inputs = packed.iter().enumerate().flat_map(|(owner, (_, PackedTally { header, .. }))| {
+        header.inputs.iter().filter_map(move |InputSummary { name, sketch, .. }| {
+            Some(NamedContent { owner, name, sketch: sketch.as_ref()? })
+        })
+    });
+    let RepeatedContents { certain, alike } = repeated_contents(inputs.collect());
+    let Some((part, whole)) = certain else { return Ok(alike) };
+    let path = |content: NamedContent<'_>| packed[content.owner].0.display();
+    Err(Error::usage(format!(
+        "the input '{}' of {} begins with all lines of the input '{}' of {}, so these lines would \
+         count twice; leave one of the two logs out, and audit the others of its tally again",
+        whole.name,
+        path(whole),
+        part.name,
+        path(part),
+    )))
+}
+
 /// Whether two tallies were made by the same program, registry and options.
 fn check_same_run(
     (left_name, left): (&str, &Header),
@@ -182,6 +206,7 @@ fn merged_header<'a>(headers: impl Iterator<Item = &'a Header>) -> Header {
                 }
                 merged.rulings.absorb(header.rulings.clone());
                 merged.identities.absorb(header.identities.clone());
+                merged.repeats.absorb(header.repeats.clone());
                 merge_options(&mut merged.options, &header.options);
             }
         }
@@ -203,6 +228,7 @@ impl Merge for InputSummary {
             lines_tried,
             damage,
             may_be_cut,
+            sketch,
         } = other;
         self.size_bytes.absorb(size_bytes);
         self.decompressed_bytes.absorb(decompressed_bytes);
@@ -210,6 +236,9 @@ impl Merge for InputSummary {
         self.lines_tried = self.lines_tried.max(lines_tried);
         self.damage = damage.or(self.damage.take());
         self.may_be_cut |= may_be_cut;
+        if self.sketch != sketch {
+            self.sketch = None;
+        }
     }
 }
 

@@ -1,12 +1,14 @@
-//! The notes of `--verbose` for an audit: formats of logs, rules of origins.
+//! Notes on an audit: formats of logs and rules of origins with `--verbose`, logs that repeat others.
 
 use crate::audit::origin_key::OriginKey;
 use crate::audit::sums::Sums;
 use crate::audit::tally::{Tally, header::Header};
+use crate::input::copies::Repeats;
 use crate::judge::Judge;
 use crate::merge::sum;
 
-use super::super::{shared::note, terminal::is_verbose};
+use super::super::shared::{note, warn};
+use super::super::terminal::is_verbose;
 
 /// The most origins whose rules are named.
 const ORIGINS_MAX: usize = 100;
@@ -22,6 +24,12 @@ pub fn note_formats(header: &Header) {
             }
         }
     }
+}
+
+/// Names the logs that repeat others, where no summary does.
+pub fn note_repeats(repeats: &Repeats) {
+    repeats.notes().for_each(|text| note(&text));
+    repeats.warnings().for_each(|text| warn(&text));
 }
 
 /// With `--verbose`, names the robots.txt that applied to each origin.

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use crate::audit;
 use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
+use crate::audit::repeated_content::refuse_repeated_pipes;
 use crate::audit::tally::{Tally, file::TALLY, header};
 use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, evidence::EvidenceSink};
 use crate::audit::{identities::Identities, input_tally::Input};
 use crate::audit::{origin_options::OriginOptions, parse_rate::not_understood};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
-use crate::input::source::Source;
+use crate::input::{copies::Repeats, source::Source};
 use crate::judge::Judge;
+use crate::merge::Merge;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::summary_view::SummaryView;
 use crate::report::{
@@ -35,15 +37,17 @@ use super::super::shared::{STDOUT_NAME, note, stdout_file, timed, warn, write_ou
 use super::super::terminal::is_verbose;
 use super::super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
 use super::super::{exit_status::ExitStatus, identity::Verification, setup::Setup};
-use super::notes::{note_formats, note_rules};
+use super::notes::{note_formats, note_repeats, note_rules};
 
 /// An audit that is ready to run.
 #[derive(Debug)]
 pub struct AuditRun {
     /// The validated configuration.
     pub setup: Setup,
-    /// The logs.
+    /// The logs, without copies.
     pub sources: Vec<Source>,
+    /// Logs that repeat others.
+    pub repeats: Repeats,
     /// The destination of the result.
     pub destination: Destination,
     /// The result of a first pass, if it was read from a file.
@@ -95,7 +99,8 @@ impl AuditRun {
             Destination::Printed => self.print_report(judge, collected),
             Destination::Tally(path) => self.write_tally(path, judge, collected),
             Destination::Collected(path) => {
-                write_collected(path, &self.setup, &self.sources, judge, &self.client_key)
+                let logs = (&self.sources[..], &self.repeats);
+                write_collected(path, &self.setup, logs, judge, &self.client_key)
             }
         }
     }
@@ -224,7 +229,10 @@ impl AuditRun {
         }
         let inputs = tally.inputs();
         warn_of_damage(&inputs);
-        let is_whole = inputs.iter().all(|input| input.summary.damage.is_none());
+        let repeats = &tally.header.repeats;
+        note_repeats(repeats);
+        let is_whole =
+            repeats.damaged() == 0 && inputs.iter().all(|input| input.summary.damage.is_none());
         Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Incomplete })
     }
 
@@ -247,6 +255,10 @@ impl AuditRun {
         if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
             return Err(Error::usage(why));
         }
+        let sketches = tally.header.inputs.iter().map(|input| input.sketch.as_ref());
+        let alike = refuse_repeated_pipes(&self.sources, sketches)?;
+        tally.header.repeats.absorb(self.repeats.clone());
+        tally.header.repeats.alike.extend(alike);
         self.setup.privacy.apply(&mut tally);
         Ok(tally)
     }

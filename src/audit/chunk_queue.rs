@@ -91,7 +91,7 @@ impl LogReader<'_> {
                 return Ok(ReadRangeEnd::unopened(file, &err));
             }
         };
-        let mut chunks = Chunks::new(file, opened, self.chunk_bytes);
+        let mut chunks = Chunks::of_log(file, opened, self.chunk_bytes);
         let detected = detect(lines(chunks.head()), self.hints);
         let mut format = detected.format.clone().unwrap_or_else(Format::combined);
         let mut following = Following::new(&range.extent);

@@ -45,7 +45,7 @@ pub struct Probe {
 /// If it cannot be opened.
 pub fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
     let opened = open(source, &Arc::default())?;
-    let mut chunks = Chunks::new(FileId::from_index(0), opened, HEAD_BYTES_MAX);
+    let mut chunks = Chunks::of_log(FileId::from_index(0), opened, HEAD_BYTES_MAX);
     let head = chunks.head();
     let detection = detect(lines(head), hints);
     let mut examined = Probe {

@@ -115,7 +115,7 @@ impl<'a> Replay<'a> {
         let mut cache = UserAgentCache::default();
         for source in sources {
             let mut chunks =
-                Chunks::new(FileId::from_index(0), open(source, &Arc::default())?, CHUNK_BYTES);
+                Chunks::of_log(FileId::from_index(0), open(source, &Arc::default())?, CHUNK_BYTES);
             let detected = detect(lines(chunks.head()), hints).format;
             let mut format = detected.unwrap_or_else(Format::combined);
             while let Some(chunk) = chunks.next_chunk(Vec::new()) {

@@ -4,8 +4,10 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use crate::input::lines::{LINE_BYTES_MAX, excess_bytes};
 use crate::input::sketch::{ContentSketch, Sketcher};
-use crate::input::{lines::LINE_BYTES_MAX, open::Opened, read_error::ReadError, source::FileId};
+use crate::input::{log_text::LogText, open::Opened};
+use crate::input::{read_error::ReadError, source::FileId};
 
 /// The most bytes that [`Chunks::head`] returns.
 pub const HEAD_BYTES_MAX: usize = 256 << 10;
@@ -46,6 +48,8 @@ pub struct Ending {
     pub partial_line: bool,
     /// Whether the file is undamaged, but lacks the empty block that ends blocked gzip.
     pub may_be_cut: bool,
+    /// Bytes of lines over the limit that [`lines`](crate::input::lines::lines) does not give.
+    pub cut_bytes: u64,
 }
 
 /// The chunks of one file, in order.
@@ -58,19 +62,31 @@ pub struct Chunks {
     next_line: u64,
     sequence: u64,
     partial_line: bool,
+    cut_bytes: u64,
 }
 
 impl Chunks {
-    /// Chunks of about `chunk_bytes`; more where a line is longer.
+    /// Chunks of about `chunk_bytes`; more where a line is longer. Lines end in LF.
     pub fn new(file: FileId, opened: Opened, chunk_bytes: usize) -> Chunks {
+        Chunks::of_text(file, LogText::unchanged(opened), chunk_bytes)
+    }
+
+    /// Those of a log, whose lines may also end in CR alone, or be encoded in UTF-16: see
+    /// `src/input/log_text.rs`.
+    pub fn of_log(file: FileId, opened: Opened, chunk_bytes: usize) -> Chunks {
+        Chunks::of_text(file, LogText::of_log(opened), chunk_bytes)
+    }
+
+    fn of_text(file: FileId, text: LogText, chunk_bytes: usize) -> Chunks {
         Chunks {
             file,
-            ahead: Ahead::new(opened),
+            ahead: Ahead::new(text),
             chunk_bytes: chunk_bytes.max(1),
             carry: Vec::new(),
             next_line: 1,
             sequence: 0,
             partial_line: false,
+            cut_bytes: 0,
         }
     }
 
@@ -119,15 +135,16 @@ impl Chunks {
     pub fn ending(&self) -> Ending {
         Ending {
             lines: self.next_line - 1,
-            bytes: self.ahead.total,
-            size_bytes: self.ahead.opened.size_bytes(),
+            bytes: self.ahead.text.bytes_read(),
+            size_bytes: self.ahead.text.opened().size_bytes(),
             damage: self.ahead.end.and_then(Result::err),
             partial_line: self.partial_line,
-            may_be_cut: self.ahead.opened.may_be_cut(),
+            may_be_cut: self.ahead.text.opened().may_be_cut(),
+            cut_bytes: self.cut_bytes,
         }
     }
 
-    /// A sketch of all bytes that were read.
+    /// A sketch of all text that was read.
     pub fn sketch(&self) -> Option<ContentSketch> {
         self.ahead.sketcher.sketch()
     }
@@ -149,18 +166,22 @@ impl Chunks {
 
     /// `buffer` contains only the start of a line over the limit.
     fn cut_line(&mut self, mut buffer: Vec<u8>) -> Option<Chunk> {
+        let cut_bytes = (buffer.len() - LINE_BYTES_KEPT) as u64 + self.ahead.skip_to_lf();
         buffer.truncate(LINE_BYTES_KEPT);
-        self.ahead.skip_to_lf();
         if self.ahead.take_lf() {
             buffer.push(b'\n');
         } else if matches!(self.ahead.end, Some(Err(_))) {
             self.partial_line = true;
             return None;
         }
+        self.cut_bytes += cut_bytes;
         Some(self.chunk(buffer))
     }
 
     fn chunk(&mut self, bytes: Vec<u8>) -> Chunk {
+        if bytes.len() > LINE_BYTES_MAX + 1 {
+            self.cut_bytes += excess_bytes(&bytes);
+        }
         let lfs = memchr_iter(b'\n', &bytes).count() as u64;
         let lines = lfs + u64::from(bytes.last() != Some(&b'\n'));
         let chunk =
@@ -173,21 +194,18 @@ impl Chunks {
 
 /// An opened source that can be looked into before it is read.
 struct Ahead {
-    opened: Opened,
+    text: LogText,
     /// Read from the source; before `start` also given on.
     bytes: Vec<u8>,
     start: usize,
-    /// Read from the source in all.
-    total: u64,
     sketcher: Sketcher,
     /// Set once the source has ended, well or not.
     end: Option<Result<(), ReadError>>,
 }
 
 impl Ahead {
-    fn new(opened: Opened) -> Ahead {
-        let sketcher = Sketcher::default();
-        Ahead { opened, bytes: Vec::new(), start: 0, total: 0, sketcher, end: None }
+    fn new(text: LogText) -> Ahead {
+        Ahead { text, bytes: Vec::new(), start: 0, sketcher: Sketcher::default(), end: None }
     }
 
     fn unread(&self) -> &[u8] {
@@ -227,17 +245,19 @@ impl Ahead {
     }
 
     /// Drops bytes up to the next LF or the end and gives how many.
-    fn skip_to_lf(&mut self) {
+    fn skip_to_lf(&mut self) -> u64 {
+        let mut skipped = 0;
         loop {
             if let Some(lf) = memchr(b'\n', self.unread()) {
                 self.start += lf;
-                return;
+                return skipped + lf as u64;
             }
+            skipped += self.unread().len() as u64;
             self.bytes.clear();
             self.start = 0;
             self.extend_to(STEP_BYTES);
             if self.bytes.is_empty() {
-                return;
+                return skipped;
             }
         }
     }
@@ -249,10 +269,9 @@ impl Ahead {
     }
 
     fn read(&mut self, out: &mut [u8]) -> usize {
-        match self.opened.read(out) {
+        match self.text.read(out) {
             Ok(0) => self.end = Some(Ok(())),
             Ok(count) => {
-                self.total += count as u64;
                 self.sketcher.absorb(&out[..count]);
                 return count;
             }
@@ -342,6 +361,21 @@ mod tests {
     }
 
     #[test]
+    fn the_bytes_that_are_cut_off_are_counted() {
+        let overs = [0, 2, 3, 2 * LINE_BYTES_MAX];
+        for (over, size) in overs.into_iter().flat_map(|over| SIZES.map(|size| (over, size))) {
+            let text = format!("a\n{}\nb\n", "x".repeat(LINE_BYTES_MAX + over));
+            let mut chunks = chunks(Cursor::new(text.clone()), size);
+            let mut given = 0;
+            while let Some(chunk) = chunks.next_chunk(Vec::new()) {
+                given += lines(&chunk.bytes).map(|line| line.len() + 1).sum::<usize>();
+            }
+            assert_eq!(chunks.ending().cut_bytes, (text.len() - given) as u64, "{over} {size}");
+            assert_eq!(chunks.sketch().map(|sketch| sketch.bytes), Some(text.len() as u64));
+        }
+    }
+
+    #[test]
     fn the_head_is_whole_lines_and_takes_nothing_away() {
         let head = |text: &str, size| chunks(Cursor::new(text.to_owned()), size).head().to_vec();
         assert_eq!(head("a\nb", 1), b"a\nb");
@@ -394,7 +428,15 @@ mod tests {
                 let size_bytes = seen.ending.size_bytes;
                 assert_eq!(
                     seen.ending,
-                    Ending { lines: 2, bytes, size_bytes, damage, partial_line, may_be_cut: false }
+                    Ending {
+                        lines: 2,
+                        bytes,
+                        size_bytes,
+                        damage,
+                        partial_line,
+                        may_be_cut: false,
+                        cut_bytes: 0,
+                    }
                 );
             }
         }

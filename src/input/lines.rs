@@ -35,6 +35,12 @@ impl<'a> Iterator for LineReader<'a> {
     }
 }
 
+/// The bytes of `bytes` that [`lines`] leaves out, because their lines are over the limit.
+pub fn excess_bytes(bytes: &[u8]) -> u64 {
+    let length = |line: &[u8]| line.len().saturating_sub(LINE_BYTES_MAX + 1) as u64;
+    bytes.split(|&byte| byte == b'\n').map(length).sum()
+}
+
 /// A line so long that even without CR it is over the limit is cut before its
 /// CR is looked for, as its end may be missing from the chunk.
 fn shorten(line: &[u8]) -> &[u8] {
@@ -70,5 +76,8 @@ mod tests {
         assert_eq!(length(&line(LINE_BYTES_MAX + 1, "\r\n")), [LINE_BYTES_MAX + 1]);
         assert_eq!(length(&line(LINE_BYTES_MAX, "\rx\n")), [LINE_BYTES_MAX + 1]);
         assert_eq!(length(&line(3 * LINE_BYTES_MAX, "\n")), [LINE_BYTES_MAX + 1]);
+        assert_eq!(excess_bytes(&line(LINE_BYTES_MAX + 1, "\n")), 0);
+        let three = [line(LINE_BYTES_MAX + 3, "\n"), line(9, "\n"), line(LINE_BYTES_MAX + 2, "")];
+        assert_eq!(excess_bytes(&three.concat()), 3);
     }
 }

@@ -1,6 +1,6 @@
 //! Reads paths, patterns and `-` as chunks of whole lines.
 //!
-//! This module handles bytes and lines; `logs` parses them. A file that cannot be opened is an
+//! This module handles bytes, encodings and lines; `logs` parses them. A file that cannot be opened is an
 //! error. A damaged file is not: everything before the damage is delivered, and the damage is
 //! reported at the end.
 
@@ -24,5 +24,7 @@ mod zstd;
 pub mod checkpoint;
 pub mod chunks;
 pub mod lines;
+mod log_text;
 pub mod read_error;
 pub mod sketch;
+mod utf16;

@@ -65,7 +65,7 @@ pub fn fingerprint(path: &Path) -> Option<[u8; 24]> {
 /// The identity of `source` among `inputs`. `None` if it cannot be opened.
 pub fn identify_log(source: &Source, inputs: &[RecordedInput]) -> Option<LogIdentity> {
     let opened = open(source, &Arc::default()).ok()?;
-    let mut chunks = Chunks::new(FileId::from_index(0), opened, STEP_BYTES);
+    let mut chunks = Chunks::of_log(FileId::from_index(0), opened, STEP_BYTES);
     let mut comparison = LogComparison::new(inputs);
     let mut buffer = Vec::new();
     while comparison.is_undecided() {

@@ -111,6 +111,7 @@ fn tally_of_unread<'py>(
         damage: Some(why),
         may_be_cut: false,
         sketch: None,
+        cut_bytes: 0,
     };
     let header = Header { inputs: vec![input], ..header };
     let counts = Counts { inputs: vec![InputTally::default()], ..Counts::default() };

@@ -62,6 +62,8 @@ pub struct FileDays {
     pub parsed: u64,
     /// The rejected lines.
     pub rejected: u64,
+    /// The bytes of lines that should be records and are not.
+    pub unread_bytes: u64,
 }
 
 impl ChunkDays {
@@ -120,6 +122,7 @@ impl DayCounters {
                 of_file.lines += tally.lines();
                 of_file.parsed += tally.parsed_lines();
                 of_file.rejected += tally.rejected_lines();
+                of_file.unread_bytes += tally.unread_bytes;
                 if *key == DayKey::Outside {
                     of_file.outside += tally.lines();
                 }

@@ -56,6 +56,7 @@ impl InputEnd {
             damage,
             may_be_cut: self.ending.may_be_cut,
             sketch: self.sketch,
+            cut_bytes: self.ending.cut_bytes,
         }
     }
 }

@@ -12,6 +12,9 @@ use super::{sums::is_default, tally::header::InputSummary};
 /// Bytes of a rejected line that are kept as a sample.
 pub const SAMPLE_BYTES_MAX: usize = 512;
 
+/// The longest line that can be a comment; one that is longer is something else that begins like it.
+const COMMENT_BYTES_MAX: usize = 4 << 10;
+
 /// Lines of one input: `lines = crawler + other + rejected + skipped`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(from = "FileRecord", into = "FileRecord")]
@@ -28,6 +31,9 @@ pub struct InputTally {
     pub bytes: u64,
     /// Skipped lines, by reason.
     pub skipped: [u64; Skip::ALL.len()],
+    /// The bytes of lines that should be records and are not, with line ends; of those over the limit,
+    /// as far as they are kept.
+    pub unread_bytes: u64,
 }
 
 /// One input with its counts.
@@ -70,11 +76,14 @@ struct FileRecord {
     bytes: u64,
     rejected: BTreeMap<String, RejectTally>,
     skipped: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    unread_bytes: u64,
 }
 
 impl From<InputTally> for FileRecord {
     fn from(tally: InputTally) -> FileRecord {
-        let InputTally { crawler, other, with_referer, rejected, bytes, skipped } = tally;
+        let InputTally { crawler, other, with_referer, rejected, bytes, skipped, unread_bytes } =
+            tally;
         let rejected = Reject::ALL.into_iter().zip(rejected).filter(|(_, tally)| tally.lines > 0);
         let skipped = Skip::ALL.into_iter().zip(skipped).filter(|(_, lines)| *lines > 0);
         FileRecord {
@@ -84,6 +93,7 @@ impl From<InputTally> for FileRecord {
             bytes,
             rejected: rejected.map(|(why, tally)| (why.as_str().to_owned(), tally)).collect(),
             skipped: skipped.map(|(why, lines)| (why.as_str().to_owned(), lines)).collect(),
+            unread_bytes,
         }
     }
 }
@@ -91,7 +101,8 @@ impl From<InputTally> for FileRecord {
 /// Unknown reasons are left out. The sums of the input then do not agree, which is checked later.
 impl From<FileRecord> for InputTally {
     fn from(record: FileRecord) -> InputTally {
-        let FileRecord { crawler, other, with_referer, bytes, mut rejected, mut skipped } = record;
+        let FileRecord { crawler, other, with_referer, bytes, unread_bytes, .. } = record;
+        let FileRecord { mut rejected, mut skipped, .. } = record;
         InputTally {
             crawler,
             other,
@@ -99,6 +110,7 @@ impl From<FileRecord> for InputTally {
             rejected: Reject::ALL.map(|why| rejected.remove(why.as_str()).unwrap_or_default()),
             bytes,
             skipped: Skip::ALL.map(|why| skipped.remove(why.as_str()).unwrap_or_default()),
+            unread_bytes,
         }
     }
 }
@@ -108,15 +120,27 @@ impl InputTally {
     pub fn reject(&mut self, reason: Reject, line_number: u64, line: &[u8]) {
         let tally = &mut self.rejected[reason as usize];
         tally.lines += 1;
+        self.unread_bytes += line.len() as u64 + 1;
         if tally.sample.as_ref().is_none_or(|&(earliest, _)| line_number < earliest) {
             let sample = line[..line.len().min(SAMPLE_BYTES_MAX)].to_vec();
             tally.sample = Some((line_number, sample.into()));
         }
     }
 
-    /// Counts a skipped line.
-    pub fn skip(&mut self, reason: Skip) {
+    /// Counts a skipped line; `is_wrapped` says whether lines of its format have an envelope. Some
+    /// lines that are skipped may be records that could not be read.
+    pub fn skip(&mut self, reason: Skip, line: &[u8], is_wrapped: bool) {
         self.skipped[reason as usize] += 1;
+        let is_unread = match reason {
+            // The text of other programs, or of a format that is not known.
+            Skip::NotAccess => is_wrapped,
+            Skip::Partial | Skip::EnvelopePartial => true,
+            Skip::Blank | Skip::Comment | Skip::Directive => line.len() > COMMENT_BYTES_MAX,
+            Skip::Subrequest | Skip::OutsideTime => false,
+        };
+        if is_unread {
+            self.unread_bytes += line.len() as u64 + 1;
+        }
     }
 
     /// All rejected lines.
@@ -140,7 +164,7 @@ impl InputTally {
     }
 }
 
-merge_fields!(InputTally { crawler, other, with_referer, rejected, bytes, skipped });
+merge_fields!(InputTally { crawler, other, with_referer, rejected, bytes, skipped, unread_bytes });
 
 impl Merge for RejectTally {
     fn absorb(&mut self, other: RejectTally) {

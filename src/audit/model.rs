@@ -16,6 +16,7 @@ use crate::time::Day;
 use super::answer_tally::AnswerTally;
 use super::coverage::Coverage;
 use super::crawler_row::{ActorRow, Broken, Delayed};
+use super::parse_rate::UnreadLogs;
 use super::path_rows::PathRows;
 use super::reaction_rows::ReactionRow;
 use super::referral_rows::ReferralRows;
@@ -77,6 +78,8 @@ pub struct ReportModel {
     /// The number of crawlers in the registry that was used.
     pub crawlers_known: usize,
     rows: Vec<ActorRow>,
+    /// Logs of which more than half could not be read.
+    pub unread: Option<UnreadLogs>,
     /// robots.txt files that could not be read.
     robots_failures: usize,
     /// Logs that were not read because others have all their lines up to a damage.
@@ -214,10 +217,11 @@ impl ReportModel {
         &self.inputs[file.index()].summary.name
     }
 
-    /// Whether all inputs could be read to their ends.
+    /// Whether all inputs could be read: to their ends, and most of each.
     pub fn is_complete(&self) -> bool {
         self.robots_failures == 0
             && self.damaged_copies == 0
+            && self.unread.is_none()
             && self.inputs.iter().all(|input| input.summary.damage.is_none())
     }
 }

@@ -1,17 +1,22 @@
-//! Whether a log was understood: the share of parsed lines.
+//! Whether a log was understood: the share of parsed lines, and of the bytes in them.
 //!
 //! Skipped lines do not count. There is no report on a log that was not understood, because it
-//! would show no requests.
+//! would show no requests. Beside logs that were, one of which less than half was read is named
+//! instead: it is as if it were damaged.
 
-use crate::logs::{json::proposal::proposal, reject::Reject};
+use crate::logs::json::proposal::proposal;
+use crate::logs::reject::{Reject, Skip};
 use crate::merge::sum;
-use crate::numbers::counted;
+use crate::numbers::{counted, grouped};
 
 use super::input_tally::{Input, RejectTally};
 use super::tally::Tally;
 
 /// Fewer rejected lines never fail a file: a short log may have an odd line.
 const REJECTS_MIN: u64 = 5;
+
+/// Fewer unread bytes are an odd line, if a file has records.
+const UNREAD_BYTES_MIN: u64 = 4 << 10;
 
 /// Files that one message describes.
 const DESCRIBED_MAX: usize = 3;
@@ -22,6 +27,13 @@ pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
     let inputs = tally.inputs();
     let is_low = |input: &&Input| is_low(input, percent_min);
     let mut low: Vec<&Input> = inputs.iter().filter(is_low).collect();
+    let is_unread = |input: &Input| UnreadLog::of(input, percent_min).is_some();
+    if inputs
+        .iter()
+        .any(|input| input.tally.parsed_lines() > 0 && !is_low(&input) && !is_unread(input))
+    {
+        low.retain(|input| !is_unread(input));
+    }
     if low.is_empty() && percent_min > 0.0 {
         let parsed: u64 = sum(inputs.iter().map(|input| input.tally.parsed_lines()));
         let is_rejected = |input: &&Input| parsed == 0 && input.tally.rejected_lines() > 0;
@@ -56,6 +68,70 @@ pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
 /// Whether a file with these numbers of parsed and rejected lines was not understood.
 pub fn falls_short(parsed: u64, rejected: u64, percent_min: f64) -> bool {
     rejected >= REJECTS_MIN && percent_of(parsed, rejected) < percent_min
+}
+
+/// Whether a file without records holds something else.
+pub fn is_something_else(parsed: u64, unread_bytes: u64, percent_min: f64) -> bool {
+    parsed == 0 && unread_bytes > UNREAD_BYTES_MIN && percent_min > 0.0
+}
+
+/// Logs of which more than half of the bytes are in no record.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UnreadLogs {
+    /// Their names, as far as one names them.
+    pub names: String,
+    /// A sentence about them.
+    pub message: String,
+}
+
+impl UnreadLogs {
+    /// Those of `inputs`; `None` if there are none. A file of which `percent_min` percent were read
+    /// is accepted.
+    pub fn of(inputs: &[Input], percent_min: f64) -> Option<UnreadLogs> {
+        let logs = inputs.iter().filter_map(|input| UnreadLog::of(input, percent_min));
+        let logs: Vec<UnreadLog<'_>> = logs.collect();
+        let first = logs.first()?;
+        let mut names =
+            logs.iter().take(DESCRIBED_MAX).map(|log| log.name).collect::<Vec<_>>().join(", ");
+        if logs.len() > DESCRIBED_MAX {
+            names += &format!(" (and {} more)", logs.len() - DESCRIBED_MAX);
+        }
+        let accepted = logs.iter().map(UnreadLog::percent_read).fold(100.0, f64::min).floor();
+        let message = format!(
+            "{names}: more than half of the bytes are in no line that could be parsed ({} of {} \
+             in {name}); to see why, run: botaudit formats detect '{name}'; to set the format, use \
+             --log-format; to accept this, use --min-parse-rate {accepted}",
+            grouped(first.unread_bytes),
+            grouped(first.bytes),
+            name = first.name,
+        );
+        Some(UnreadLogs { names, message })
+    }
+}
+
+struct UnreadLog<'a> {
+    name: &'a str,
+    unread_bytes: u64,
+    bytes: u64,
+}
+
+impl<'a> UnreadLog<'a> {
+    fn of(input: &'a Input, percent_min: f64) -> Option<UnreadLog<'a>> {
+        let Input { summary, tally } = input;
+        let unread_bytes = tally.unread_bytes.saturating_add(summary.cut_bytes);
+        // Text in UTF-16 has another length on disk.
+        let bytes = summary.sketch.as_ref().map_or(summary.decompressed_bytes, |text| text.bytes);
+        let log = UnreadLog { name: &summary.name, unread_bytes, bytes: bytes.max(unread_bytes) };
+        let records = [Skip::OutsideTime, Skip::Subrequest].map(|why| tally.skipped[why as usize]);
+        let has_records = tally.parsed_lines() > 0 || records.iter().any(|lines| *lines > 0);
+        let is_odd_line = has_records && unread_bytes <= UNREAD_BYTES_MIN;
+        let is_unread = unread_bytes > log.bytes / 2 && log.percent_read() < percent_min;
+        (is_unread && !is_odd_line).then_some(log)
+    }
+
+    fn percent_read(&self) -> f64 {
+        (self.bytes - self.unread_bytes) as f64 * 100.0 / self.bytes.max(1) as f64
+    }
 }
 
 fn is_low(input: &Input, percent_min: f64) -> bool {

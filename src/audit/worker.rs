@@ -9,8 +9,7 @@ mod known_referers;
 mod origin_ids;
 mod visits;
 
-use std::cell::RefCell;
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use ipnet::IpNet;
 use memchr::memmem::Finder;
@@ -20,15 +19,12 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identify::Identified;
 use crate::crawlers::network_names::NetworkNames;
 use crate::crawlers::registry::Registry;
-use crate::input::chunks::Chunk;
-use crate::input::lines::lines;
-use crate::input::source::FileId;
-use crate::judge::Judge;
-use crate::judge::decision_cache::DecisionCache;
+use crate::input::{chunks::Chunk, lines::lines, source::FileId};
 use crate::judge::policy_files::PolicyFile;
 use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
+use crate::judge::{Judge, decision_cache::DecisionCache};
 use crate::logs::LineContent;
 use crate::logs::format::Format;
 use crate::logs::record::{Fields, Record, Scratch};
@@ -177,6 +173,8 @@ pub struct Worker<'a> {
     client_requests: Vec<ClientRequest>,
     /// The site of the last collected line.
     last_asked: Option<Arc<OriginKey>>,
+    /// Whether the lines of the chunk have an envelope.
+    is_wrapped: bool,
 }
 
 impl<'a> Worker<'a> {
@@ -198,6 +196,7 @@ impl<'a> Worker<'a> {
             collected: context.collected(),
             client_requests: Vec::new(),
             last_asked: None,
+            is_wrapped: false,
         }
     }
 
@@ -211,6 +210,7 @@ impl<'a> Worker<'a> {
     ) -> u64 {
         let mut tally = InputTally::default();
         let mut reader = format.reader();
+        self.is_wrapped = format.is_wrapped();
         self.sites.turn_to(self.context.from_paths[chunk.file.index()].as_ref());
         let position = (chunk.file, chunk.sequence);
         let mut days = self.context.is_by_day.then(|| ChunkDays::new(position));
@@ -276,10 +276,10 @@ impl<'a> Worker<'a> {
     ) {
         let context = self.context;
         match read {
-            LineContent::Skip(reason) => tally.skip(*reason),
+            LineContent::Skip(reason) => tally.skip(*reason, line, self.is_wrapped),
             LineContent::Reject(reason) => tally.reject(*reason, position.line, line),
             LineContent::Fields(fields) if is_outside(fields, context.window) => {
-                tally.skip(Skip::OutsideTime);
+                tally.skip(Skip::OutsideTime, line, self.is_wrapped);
             }
             LineContent::Fields(fields) => match context.pass {
                 Pass::Judge => self.judge_line(line, fields, scratch, position, tally, evidence),

@@ -195,7 +195,8 @@ config_flags! {
         ///
         /// Skipped lines, such as comments, do not count. A file below this share fails the run,
         /// because its format is probably another one. Files with fewer than five unparsed lines pass,
-        /// unless no line of any file can be parsed. 0 accepts every file.
+        /// unless no line of any file can be parsed. Beside other files, one of which more than half
+        /// of the bytes cannot be parsed is named, and the exit code is 3. 0 accepts every file.
         #[arg(long, value_name = "PERCENT", hide_short_help = true)]
         min_parse_rate: Option<Percent>,
 

@@ -69,6 +69,11 @@ impl Format {
         &self.name
     }
 
+    /// Whether its lines have an envelope.
+    pub fn is_wrapped(&self) -> bool {
+        !self.envelopes.is_empty()
+    }
+
     /// Whether the lines of `head` declare this format.
     pub fn is_declared_in(&self, head: &[&[u8]]) -> bool {
         self.parser.has_directives() && head.iter().any(|line| line.starts_with(b"#Fields:"))

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::extent::{ReadRange, ReadRangeEnd};
 use crate::audit::incremental::{IncrementalTally, follow};
+use crate::audit::parse_rate::{falls_short, is_something_else};
 use crate::audit::tally::build::{Run, in_order};
 use crate::audit::tally::header::{self, InputSummary};
 use crate::audit::tally::{Tally, counter::Counter, merge::continued};
 use crate::audit::{Options, Progress};
-use crate::audit::{day_counters::FileDays, identities::Identities, parse_rate::falls_short};
+use crate::audit::{day_counters::FileDays, identities::Identities};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::source::{FileId, Source};
@@ -108,7 +109,9 @@ impl SiteIngest<'_> {
             if input.id == 0 && !reached.marks.starts_with(&input.reached.marks) {
                 problems.is_rotated = true;
                 wrong.insert(end.file);
-            } else if falls_short(parsed, rejected, self.min_parse_rate) {
+            } else if falls_short(parsed, rejected, self.min_parse_rate)
+                || is_something_else(parsed, of_file.unread_bytes, self.min_parse_rate)
+            {
                 let format = end.input.format.as_ref().map_or("unknown", |format| &format.name);
                 problems.not_understood.insert(format!(
                     "{name}: read as {format}: {parsed} of {} lines parsed; its new lines were \
@@ -174,6 +177,7 @@ impl SiteIngest<'_> {
                 damage: None,
                 may_be_cut: false,
                 sketch: None,
+                cut_bytes: 0,
             });
             input.may_be_cut |= end.is_some_and(|(end, _)| end.input.ending.may_be_cut);
             input.size_bytes += tally.bytes;

@@ -26,12 +26,20 @@ const NAME_CHARS_MAX: usize = 40;
 /// A headline, notes, and the rows with the most violations.
 pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     let head = wrapped(&headline(model, view.palette), view.columns, 2);
-    let below = identity_lines(model)
+    let below = unread_line(model)
+        + &identity_lines(model)
         + &what_if_lines(model)
         + &comparison_lines(model)
         + &reaction_line(model)
         + &cost_line(model);
     head + &wrapped(&below, view.columns, 4) + &table_text(model, view)
+}
+
+/// The logs that could not be read.
+fn unread_line(model: &PageModel<'_>) -> String {
+    let Some(unread) = &model.audit.unread else { return String::new() };
+    let names = shown(&unread.names);
+    format!("  not read: more than half of the bytes of {names}\n")
 }
 
 /// Spoofed requests are not counted as violations of the crawlers.

@@ -87,7 +87,7 @@ fn a_log_that_is_not_understood_fails_the_run() {
 }
 
 #[test]
-fn tiny_logs_fail_no_run_but_one_of_which_nothing_is_known() {
+fn tiny_logs_prevent_no_report_but_one_of_which_nothing_is_known() {
     let sandbox = sandbox();
     sandbox.write("empty.log", "\n\n# nothing\n");
     sandbox.write("odd.log", "one odd line\n");
@@ -95,7 +95,7 @@ fn tiny_logs_fail_no_run_but_one_of_which_nothing_is_known() {
     let run = |logs: &str| sandbox.run(&format!("audit --robots robots.txt -o report {logs}"));
     run("empty.log").exits(3).complains("no request could be judged");
     run("empty.log good.log").exits(0);
-    run("odd.log good.log").exits(0).complains("warning: odd.log: format not recognised");
+    run("odd.log good.log").exits(3).complains("warning: odd.log: format not recognised");
     let ran = run("odd.log empty.log").exits(2);
     ran.complains("odd.log: format not recognised: 0 of 1 lines parsed (0.0 %)");
 }

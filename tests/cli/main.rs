@@ -29,6 +29,7 @@
 //! - `nightly_state`: the state between runs, also if runs are killed.
 //! - `nights`: the summary of a night, and the first configuration.
 //! - `nothing_judged`: runs that could judge nothing say why.
+//! - `odd_logs`: line ends, encodings, and logs of which most cannot be read.
 //! - `output`: reports in one step, exit codes, equal bytes for any number of threads.
 //! - `overwrite`: no output is an input, and no foreign file is overwritten.
 //! - `pictures`: what the page looks like.
@@ -90,6 +91,7 @@ mod nightly;
 mod nightly_state;
 mod nights;
 mod nothing_judged;
+mod odd_logs;
 mod output;
 mod overwrite;
 mod pictures;

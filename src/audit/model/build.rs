@@ -19,6 +19,7 @@ use super::super::{
     coverage::Coverage,
     nothing_judged::coverage,
     origin_key::OriginKey,
+    parse_rate::UnreadLogs,
     path_rows::path_rows,
     prior_fetches::OriginFetches,
     reaction_rows::{OriginReactions, ReactionThresholds},
@@ -37,6 +38,8 @@ impl ReportModel {
     pub fn new(tally: Tally) -> Result<ReportModel> {
         let inputs = tally.inputs();
         let Tally { header, counts } = tally;
+        let percent_min = header.options.get("min_parse_rate").as_f64();
+        let unread = UnreadLogs::of(&inputs, percent_min.unwrap_or_default());
         let quotes = Quotes::new(&header);
         let (mut robots, mut snapshots) = (files_of(&header, &quotes)?, Snapshots::default());
         let thresholds = ReactionThresholds::of(&header.options);
@@ -74,6 +77,7 @@ impl ReportModel {
             other_unknown_crawlers: counts.other_unknown_crawlers,
             robots_failures: failures.len(),
             damaged_copies: header.repeats.damaged(),
+            unread,
             sessions: counts.sessions,
             log_evidence: header.outages.map(|outages| OutageEvidence { outages, requests }),
             warnings: Vec::new(),
@@ -103,6 +107,7 @@ impl ReportModel {
             audit.warnings.extend(simulation.warnings(&draft.scope));
             audit.simulation = Some(simulation);
         }
+        audit.warnings.extend(audit.unread.iter().map(|unread| unread.message.clone()));
         audit.warnings.extend(header.repeats.warnings());
         audit.notes.extend(header.repeats.notes());
         audit.warnings.extend(identity_warnings(&audit, &header.identities));

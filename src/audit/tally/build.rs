@@ -64,7 +64,7 @@ pub fn tally(
             )));
         }
         if end.ending.partial_line {
-            tally.skip(Skip::Partial);
+            tally.skip(Skip::Partial, b"", false);
         }
         inputs.push(end.summary(source.name.clone()));
     }

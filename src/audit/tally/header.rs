@@ -15,7 +15,7 @@ use crate::merge::Merge;
 use crate::robots::{body::RobotsBody, foreign::Foreign};
 use crate::time::Day;
 
-use super::super::origin_key::OriginKey;
+use super::super::{origin_key::OriginKey, sums::is_default};
 use super::{identity_sources::IdentitySources, rulings::Rulings};
 
 /// Grows by one when a tally changes its meaning.
@@ -90,6 +90,9 @@ pub struct InputSummary {
     /// parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sketch: Option<ContentSketch>,
+    /// Bytes of lines over the limit that were not kept, and so are in no count of its lines.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cut_bytes: u64,
 }
 
 /// A log format, as reports name it.

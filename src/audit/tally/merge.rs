@@ -229,6 +229,7 @@ impl Merge for InputSummary {
             damage,
             may_be_cut,
             sketch,
+            cut_bytes,
         } = other;
         self.size_bytes.absorb(size_bytes);
         self.decompressed_bytes.absorb(decompressed_bytes);
@@ -236,6 +237,7 @@ impl Merge for InputSummary {
         self.lines_tried = self.lines_tried.max(lines_tried);
         self.damage = damage.or(self.damage.take());
         self.may_be_cut |= may_be_cut;
+        self.cut_bytes.absorb(cut_bytes);
         if self.sketch != sketch {
             self.sketch = None;
         }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use crate::audit;
 use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
+use crate::audit::origin_options::OriginOptions;
+use crate::audit::parse_rate::{UnreadLogs, not_understood};
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
 use crate::audit::repeated_content::refuse_repeated_pipes;
 use crate::audit::tally::{Tally, file::TALLY, header};
 use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, evidence::EvidenceSink};
 use crate::audit::{identities::Identities, input_tally::Input};
-use crate::audit::{origin_options::OriginOptions, parse_rate::not_understood};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::{copies::Repeats, source::Source};
@@ -231,8 +232,11 @@ impl AuditRun {
         warn_of_damage(&inputs);
         let repeats = &tally.header.repeats;
         note_repeats(repeats);
-        let is_whole =
-            repeats.damaged() == 0 && inputs.iter().all(|input| input.summary.damage.is_none());
+        let unread = UnreadLogs::of(&inputs, self.setup.min_parse_rate());
+        unread.iter().for_each(|unread| warn(&unread.message));
+        let is_whole = repeats.damaged() == 0
+            && unread.is_none()
+            && inputs.iter().all(|input| input.summary.damage.is_none());
         Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Incomplete })
     }
 

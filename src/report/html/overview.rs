@@ -141,7 +141,10 @@ fn damages(model: &PageModel<'_>) -> Markup {
         @if !model.audit.is_complete() {
             div class="remark bad" {
                 h3 { "Missing or damaged input" }
-                ul { @for (name, damage) in damages { li { (code(name)) ": " (cut(damage)) } } }
+                ul {
+                    @for (name, damage) in damages { li { (code(name)) ": " (cut(damage)) } }
+                    @if let Some(unread) = &model.audit.unread { li { (cut(&unread.message)) } }
+                }
             } "\n"
         }
     }

@@ -69,6 +69,8 @@ pub struct ReportModel {
     pub sessions: Vec<(Actor, SessionTally)>,
     /// Whether requests were judged. If the audit failed to, why is also the last warning.
     pub coverage: Coverage,
+    /// Whether robots.txt files that the run wanted to fetch are missing; the warnings say why.
+    pub lacks_fetched: bool,
     /// The changes by a draft, if one is given.
     pub simulation: Option<WhatIf>,
     /// The options of the user.

@@ -19,6 +19,7 @@ use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
 pub fn warnings(audit: &ReportModel, header: &Header, failures: Vec<String>) -> Vec<String> {
     let rulings = &header.rulings;
     let mut warnings = failures;
+    warnings.extend(rulings.not_fetched.iter().cloned());
     // A nightly job does not repeat warnings that are the same every night.
     if header.days.is_empty() {
         warnings.extend(setup_warnings(audit, rulings));

@@ -207,7 +207,8 @@ config_flags! {
         #[arg(long, value_name = "PERCENT", hide_short_help = true)]
         min_judged_rate: Option<Percent>,
 
-        /// Do not exit with 3 because nothing, or too little, could be judged.
+        /// Do not exit with 3 because nothing, or too little, could be judged, or --fetch got no
+        /// usable answer from an origin.
         #[arg(long, hide_short_help = true)]
         allow_unjudged: bool,
     }

@@ -18,7 +18,7 @@ use crate::judge::Judge;
 use crate::mutex::lock;
 use crate::net::batch::{FetchProgress, fetch_all};
 use crate::net::settings::{Reach, Settings};
-use crate::net::{fetch::Fetched, rate_limit::RateLimit};
+use crate::net::{fetch::Fetched, outcome::FetchOutcome, rate_limit::RateLimit};
 use crate::numbers::{counted, grouped};
 use crate::url::{dialect::Dialect, origin::Origin};
 
@@ -29,6 +29,9 @@ use super::signals;
 
 /// The most origins and the most problems that are listed.
 pub const LISTED_MAX: usize = 20;
+
+/// The most origins without a usable answer that a warning names.
+const FAILURES_NAMED_MAX: usize = 3;
 
 /// The default number of parallel fetches.
 pub const JOBS: usize = 16;
@@ -50,6 +53,12 @@ pub struct Origins {
 pub struct FetchSummary {
     lines: Vec<(Origin, String)>,
     by_outcome: BTreeMap<String, u64>,
+    /// Origins whose answer says what is allowed.
+    fetched: u64,
+    /// The first origins that gave no such answer, with their outcomes.
+    failed: BTreeSet<(Origin, String)>,
+    /// All of them.
+    failures: u64,
 }
 
 /// The origins in `sources` that crawlers requested, with `known` robots.txt files, and the
@@ -143,6 +152,15 @@ fn keep(writer: &Weak<Mutex<Writer>>) {
 impl FetchSummary {
     fn take(&mut self, origin: &Origin, fetched: &Fetched) {
         let outcome = fetched.outcome.to_string();
+        if fetched.outcome.is_ruling() {
+            self.fetched += 1;
+        } else if fetched.outcome != FetchOutcome::NotAsked {
+            self.failures += 1;
+            self.failed.insert((origin.clone(), named_outcome(&outcome)));
+            if self.failed.len() > FAILURES_NAMED_MAX {
+                self.failed.pop_last();
+            }
+        }
         if self.lines.len() <= LISTED_MAX {
             let more = match (fetched.note.as_str(), fetched.chain.len()) {
                 ("", 0) => String::new(),
@@ -161,19 +179,41 @@ impl FetchSummary {
             self.lines.sort();
             text.extend(self.lines.iter().map(|(_, line)| line.as_str()));
         }
-        let total: u64 = self.by_outcome.values().sum();
         let part = |(outcome, count): (&String, &u64)| {
-            // A status needs the name of the protocol, because it is only a number.
-            let protocol = if outcome.starts_with(|first: char| first.is_ascii_digit()) {
-                "HTTP "
-            } else {
-                ""
-            };
-            format!("{} × {protocol}{outcome}", grouped(*count))
+            format!("{} × {}", grouped(*count), named_outcome(outcome))
         };
         let parts: Vec<String> = self.by_outcome.iter().map(part).collect();
         let colon = if parts.is_empty() { "" } else { ": " };
-        text + &format!("{} fetched{colon}{}\n", counted(total, "origin"), parts.join(", "))
+        text + &format!("{} fetched{colon}{}\n", self.fetched_of_all(), parts.join(", "))
+    }
+
+    /// `3 origins`, or `2 of 3 origins` if not all gave an answer that says what is allowed.
+    fn fetched_of_all(&self) -> String {
+        let total: u64 = self.by_outcome.values().sum();
+        match self.fetched {
+            fetched if fetched == total => counted(total, "origin"),
+            fetched => format!("{} of {} origins", grouped(fetched), grouped(total)),
+        }
+    }
+
+    /// Why the fetches are incomplete: an origin gave no answer that says what is allowed, or no
+    /// origin did. Hosts of logs that must not be asked are a reason only in the second case,
+    /// because any client can write them into a log.
+    pub fn problem(&self) -> Option<String> {
+        if self.failures == 0 && (self.fetched > 0 || self.by_outcome.is_empty()) {
+            return None;
+        }
+        let named = |(origin, outcome): &(Origin, String)| format!("{origin} ({outcome})");
+        let named: Vec<String> = self.failed.iter().map(named).collect();
+        let more = self.failures - named.len() as u64;
+        let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
+        let why = match named.is_empty() {
+            true => "the others must not be asked without further flags".to_owned(),
+            false => format!("no usable answer from {}{more}", named.join(", ")),
+        };
+        let next = "check the names of the hosts and that they can be reached from here, then fetch \
+                    again";
+        Some(format!("the robots.txt of {} was fetched: {why}; {next}", self.fetched_of_all()))
     }
 }
 
@@ -189,14 +229,14 @@ pub fn archive_to_fill(config: &AuditConfig) -> Result<Option<(Writer, Store)>> 
 }
 
 /// Fetches the robots.txt of the `logged` origins, which crawlers requested, and of those that the
-/// user names.
+/// user names. Returns why files are missing, if any are.
 pub fn fetch_logged(
     writer: Writer,
     config: &AuditConfig,
     naming: &OriginOptions,
     logged: BTreeSet<Origin>,
     show: Show,
-) -> Result<()> {
+) -> Result<Option<String>> {
     let mut origins = Origins { named: naming.origin.iter().cloned().collect(), logged };
     origins.retain_fetchable();
     if origins.named.is_empty() && origins.logged.is_empty() {
@@ -204,7 +244,7 @@ pub fn fetch_logged(
             "nothing was fetched: the logs name no host that a crawler requested; add --origin \
              https://example.com",
         );
-        return Ok(());
+        return Ok(None);
     }
     let reach = match config.allow_private_addresses {
         Some(true) => Reach::AsAsked,
@@ -212,7 +252,17 @@ pub fn fetch_logged(
     };
     let rate_limit = RateLimit::new(Duration::ZERO);
     let summary = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
-    show.print(&(summary.text() + "\n"))
+    let problem = summary.problem();
+    show.print(&(summary.text() + "\n"))?;
+    Ok(problem)
+}
+
+/// `timeout`, `HTTP 503`: a status needs the name of the protocol, because it is only a number.
+fn named_outcome(outcome: &str) -> String {
+    match outcome.starts_with(|first: char| first.is_ascii_digit()) {
+        true => format!("HTTP {outcome}"),
+        false => outcome.to_owned(),
+    }
 }
 
 /// The content of the archive at `path`, which may not exist yet.
@@ -229,17 +279,18 @@ pub fn known_store(path: &Path) -> Result<Store> {
     }
 }
 
-/// Fetches the robots.txt files that an audit of `sources` needs, if `config` asks for it.
+/// Fetches the robots.txt files that an audit of `sources` needs, if `config` asks for it. Returns
+/// why files are missing, if any are.
 pub fn fetch_first(
     config: &AuditConfig,
     sources: &[Source],
     options: &Options,
     registry: &Registry,
     show: Show,
-) -> Result<()> {
+) -> Result<Option<String>> {
     let wanted = Wanted { origins: config.fetch == Some(true), ..Wanted::default() };
     check_can_be_read_twice(wanted, sources)?;
-    let Some((writer, known)) = archive_to_fill(config)? else { return Ok(()) };
+    let Some((writer, known)) = archive_to_fill(config)? else { return Ok(None) };
     let (logged, _) = origins_asked(sources, options, known, registry, show)?;
     fetch_logged(writer, config, &options.naming, logged, show)
 }

@@ -20,7 +20,15 @@ pub enum FetchOutcome {
     NotAsked,
 }
 
-/// `200`, `timeout`, `not asked`.
+impl FetchOutcome {
+    /// Whether the answer says what is allowed: a file, or that there is no file. 429, 5xx and no
+    /// answer do not: crawlers must stay away and ask again.
+    pub fn is_ruling(self) -> bool {
+        matches!(self, FetchOutcome::Status(status) if status != 429 && (200..500).contains(&status))
+    }
+}
+
+/// `200`, `timeout`, `not fetched`.
 impl fmt::Display for FetchOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

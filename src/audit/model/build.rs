@@ -83,6 +83,7 @@ impl ReportModel {
             warnings: Vec::new(),
             notes: Vec::new(),
             coverage: Coverage::default(),
+            lacks_fetched: !header.rulings.not_fetched.is_empty(),
             simulation: None,
             options: header.options.clone(),
             registry: Registry::of_crawlers(header.crawlers.clone()),

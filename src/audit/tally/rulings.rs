@@ -23,6 +23,9 @@ pub struct Rulings {
     pub files: BTreeSet<(String, Digest)>,
     /// Files that could not be read, by name, and why.
     pub failures: BTreeMap<String, String>,
+    /// Why robots.txt files that the run wanted to fetch are missing: a sentence for each run.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub not_fetched: BTreeSet<String>,
     /// Entries of a directory whose names are not host names.
     pub ignored_names: BTreeSet<String>,
     /// For origins without a robots.txt: the file of the same host under the other scheme.
@@ -51,6 +54,7 @@ impl Merge for Rulings {
             includes_unbound,
             files,
             failures,
+            not_fetched,
             ignored_names,
             other_schemes,
             histories,
@@ -60,6 +64,7 @@ impl Merge for Rulings {
         self.is_unknown_before_first |= is_unknown_before_first;
         self.includes_unbound |= includes_unbound;
         self.files.extend(files);
+        self.not_fetched.extend(not_fetched);
         self.ignored_names.extend(ignored_names);
         self.other_schemes.extend(other_schemes);
         for (source, why) in failures {

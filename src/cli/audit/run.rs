@@ -85,8 +85,14 @@ impl Destination {
     }
 }
 
-/// The judge and the identities of crawlers.
-type Judged = (Judge, Identities);
+/// What is known before the first request is judged.
+#[derive(Debug)]
+struct Judged {
+    judge: Judge,
+    identities: Identities,
+    /// Why robots.txt files that should have been fetched are missing.
+    not_fetched: Option<String>,
+}
 
 impl AuditRun {
     /// Runs it.
@@ -155,13 +161,14 @@ impl AuditRun {
             }
         };
         let Collected { addresses, answers, origins } = collected;
+        let mut not_fetched = None;
         let mut judge = match writer {
             None => before,
             Some(writer) => {
                 drop(before);
                 let logged = origins.map(AskedOrigins::into_set).unwrap_or_default();
                 let fetch = || fetch_logged(writer, config, &options.naming, logged, *show);
-                timed("robots.txt files fetched", fetch)?;
+                not_fetched = timed("robots.txt files fetched", fetch)?;
                 self.setup.judge()?
             }
         };
@@ -170,7 +177,8 @@ impl AuditRun {
         }
         let candidates = addresses.map(DnsCandidates::new).unwrap_or_default();
         let verify = || verification.identities(config, registry, |_| Ok(candidates));
-        Ok((judge, timed("crawlers verified", verify)?))
+        let identities = timed("crawlers verified", verify)?;
+        Ok(Judged { judge, identities, not_fetched })
     }
 
     fn write_report(
@@ -230,13 +238,16 @@ impl AuditRun {
         }
         let inputs = tally.inputs();
         warn_of_damage(&inputs);
-        let repeats = &tally.header.repeats;
+let repeats = &tally.header.repeats;
         note_repeats(repeats);
         let unread = UnreadLogs::of(&inputs, self.setup.min_parse_rate());
         unread.iter().for_each(|unread| warn(&unread.message));
+        let not_fetched = &tally.header.rulings.not_fetched;
+        not_fetched.iter().for_each(|why| warn(why));
         let is_whole = repeats.damaged() == 0
             && unread.is_none()
-            && inputs.iter().all(|input| input.summary.damage.is_none());
+            && inputs.iter().all(|input| input.summary.damage.is_none())
+            && (not_fetched.is_empty() || self.setup.config.allow_unjudged == Some(true));
         Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Incomplete })
     }
 
@@ -253,8 +264,9 @@ impl AuditRun {
     fn tally(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
         let mut tally = timed("logs read and judged", || self.audit(judged, requests))?;
         note_formats(&tally.header);
-        note_rules(&tally, &judged.0);
-        judged.0.slow_message().iter().for_each(|slow| warn(slow));
+        note_rules(&tally, &judged.judge);
+        tally.header.rulings.not_fetched.extend(judged.not_fetched.clone());
+        judged.judge.slow_message().iter().for_each(|slow| warn(slow));
         check_any_opened(&tally.header.inputs)?;
         if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
             return Err(Error::usage(why));
@@ -296,7 +308,7 @@ impl AuditRun {
 
     fn audit(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
         let AuditRun { setup: Setup { options, registry, show, .. }, sources, .. } = self;
-        let (judge, identities) = judged;
+        let Judged { judge, identities, .. } = judged;
         let record = &header::ReportedOptions::of(&self.setup.reported_config(options.window));
         let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
         let take = take.as_ref().map(|take| take as &EvidenceSink<'_>);
@@ -343,7 +355,8 @@ pub fn conclude(
     let is_met =
         !met.is_empty() || (config.fail_on_violations == Some(true) && audit.has_violations());
     let is_judged = audit.coverage.failure().is_none();
-    let is_whole = audit.is_complete() && (is_judged || config.allow_unjudged == Some(true));
+    let is_accepted = config.allow_unjudged == Some(true);
+    let is_whole = audit.is_complete() && ((is_judged && !audit.lacks_fetched) || is_accepted);
     let outcome = match (is_whole, is_met) {
         (false, _) => ExitStatus::Incomplete,
         (true, true) => ExitStatus::Violations,

@@ -265,12 +265,12 @@ impl<'a> Job<'a> {
         let files = plan.logs.iter().filter_map(|log| log.file.as_ref());
         let files: Vec<Source> = files.map(|present| present.source.clone()).collect();
         let Setup { config, options, registry, show, .. } = setup;
-        fetch_first(config, &files, options, registry, *show)?;
+        let unfetched = fetch_first(config, &files, options, registry, *show)?;
         let judge = setup.judge()?;
         let options_of = |day| options_of(day, setup);
         let ingest = self.ingest(setup, &judge, &options_of);
         let progress = Progress::default();
-        let problems = ingest.run(state, plan, &progress, |sources, ranges| {
+        let mut problems = ingest.run(state, plan, &progress, |sources, ranges| {
             let verification = Verification::new(config, registry)?;
             let identities = verification.identities(config, registry, |identities| {
                 let wanted = Wanted { addresses: true, ..Wanted::default() };
@@ -283,6 +283,7 @@ impl<'a> Job<'a> {
             Ok(identities)
         })?;
         judge.slow_message().iter().for_each(|slow| self.warn(warn, slow));
+        problems.damages.extend(unfetched.filter(|_| config.allow_unjudged != Some(true)));
         Ok(problems)
     }
 

@@ -97,8 +97,14 @@ impl FetchArgs {
         let Asked { origins, problems } = asked;
         let reach = if self.allow_private_addresses { Reach::AsAsked } else { Reach::Public };
         let summary = origins.fetch(writer, &settings, &rate_limit, reach, self.jobs, show)?;
+        let unfetched = summary.problem();
         show.print(&summary.text())?;
-        Ok(if problems > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
+        unfetched.iter().for_each(|why| warn(why));
+        Ok(if problems > 0 || unfetched.is_some() {
+            ExitStatus::Incomplete
+        } else {
+            ExitStatus::Done
+        })
     }
 
     fn asked(&self) -> Result<Asked> {

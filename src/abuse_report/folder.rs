@@ -71,7 +71,7 @@ pub fn write_folder(
 ) -> Result<WrittenFolder> {
     let subject = Subject::new(audit, identities, about)?;
     let mut files = Files { staging, names: Vec::new() };
-    for (digest, text) in deciding_texts(&subject) {
+    for (digest, text) in deciding_texts(&subject)? {
         let digest = digest.to_string();
         let digits = &digest.trim_start_matches("sha256:")[..DIGITS];
         files.write(format!("robots-{digits}.txt"), text.bytes)?;

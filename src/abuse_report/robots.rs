@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::audit::tally::header::RobotsVersion;
 use crate::digest::Digest;
+use crate::error::{Error, Result};
 use crate::report::escape::visible;
 
 use super::subject::Subject;
@@ -19,7 +21,10 @@ pub struct DecidingText<'a> {
 }
 
 /// The versions with rules that the subject broke, by digest.
-pub fn deciding_texts<'a>(subject: &Subject<'a>) -> BTreeMap<Digest, DecidingText<'a>> {
+///
+/// # Errors
+/// If the bytes of one are not those of its digest.
+pub fn deciding_texts<'a>(subject: &Subject<'a>) -> Result<BTreeMap<Digest, DecidingText<'a>>> {
     let mut lines: BTreeMap<Digest, BTreeSet<u32>> = BTreeMap::new();
     for broken in subject.broken() {
         lines.entry(broken.rule.digest).or_default().insert(broken.rule.line);
@@ -28,11 +33,26 @@ pub fn deciding_texts<'a>(subject: &Subject<'a>) -> BTreeMap<Digest, DecidingTex
     for (_, used) in &subject.audit.robots {
         let digest = used.version.digest;
         if let (Some(text), Some(lines)) = (used.text(), lines.get(&digest)) {
+            check(&used.version, &text.body)?;
             let marked = marked(&text.body, lines);
             texts.insert(digest, DecidingText { bytes: &text.body, marked });
         }
     }
-    texts
+    Ok(texts)
+}
+
+/// Checks that `bytes` of `version` have its digest. Earlier versions of the program did not check
+/// what they read from an archive. The digest of a file that is longer than what counts is that of
+/// more bytes than are kept.
+fn check(version: &RobotsVersion, bytes: &[u8]) -> Result<()> {
+    if bytes.len() as u64 != version.size_bytes || Digest::of(bytes) == version.digest {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "a robots.txt in the report does not have its digest, {}; the archive was damaged when the \
+         logs were audited, or the report was changed; restore the archive and audit the logs again",
+        version.digest
+    )))
 }
 
 /// Lines end as for the parser: at LF, CR LF or CR.
@@ -55,6 +75,29 @@ fn marked(bytes: &[u8], lines: &BTreeSet<u32>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changed_bytes_are_not_evidence() {
+        let bytes = b"User-agent: *\nDisallow: /private\n";
+        let version = RobotsVersion {
+            digest: Digest::of(bytes),
+            size_bytes: bytes.len() as u64,
+            parsed_bytes: bytes.len() as u64,
+            foreign: None,
+            body: None,
+            product_tokens: Vec::new(),
+        };
+        assert!(check(&version, bytes).is_ok());
+        for bit in 0..bytes.len() * 8 {
+            let mut changed = bytes.to_vec();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            let refused = check(&version, &changed).unwrap_err().to_string();
+            assert!(refused.contains(&version.digest.to_string()), "{refused}");
+        }
+        // The digest of a long file is that of one byte more than counts.
+        let long = RobotsVersion { size_bytes: 512_001, parsed_bytes: 512_000, ..version };
+        assert!(check(&long, &[b'x'; 512_000]).is_ok());
+    }
 
     #[test]
     fn lines_are_numbered_as_the_parser_counts_them() {

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Rows, params};
 
-use crate::error::Result;
+use crate::digest::Digest;
+use crate::error::{Error, Result};
 use crate::mutex::lock;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
@@ -93,14 +94,24 @@ impl Archive {
         self.ask(NEWEST, |find| find.query_row(params![origin.as_str(), until], entry).optional())
     }
 
-    /// The bytes of a body of this archive.
+    /// The bytes of a body of this archive. SQLite does not notice changed bytes in a row, so they
+    /// are compared with their digest.
     ///
     /// # Errors
-    /// If the archive cannot be read.
+    /// If the archive cannot be read, or these are not the bytes that were written.
     pub fn body(&self, key: BodyKey) -> Result<Vec<u8>> {
         let sql = "SELECT body FROM bodies WHERE id = ?1 AND length(body) <= ?2";
         let parameters = params![key.id, KEPT_BYTES_MAX as i64];
-        self.ask(sql, |find| find.query_row(parameters, |row| row.get(0)))
+        let body: Vec<u8> = self.ask(sql, |find| find.query_row(parameters, |row| row.get(0)))?;
+        if Digest::of(&body) == key.digest {
+            return Ok(body);
+        }
+        let why = format!(
+            "cannot read the archive: the archive is damaged (a body does not have its digest, \
+             {}); restore it from a backup, or import its sources into a new archive",
+            key.digest
+        );
+        Err(Error::invalid_file(&self.path, why))
     }
 
     /// `entry` of `origin` with its body.

@@ -154,6 +154,7 @@ impl CheckArgs {
             outcome: ExitStatus::Done,
             is_first: true,
             is_watched: io::stdout().is_terminal(),
+            unreadable: HashSet::new(),
             warned: HashSet::new(),
         };
         for url in &self.urls {
@@ -220,6 +221,8 @@ struct Answers<'a> {
     outcome: ExitStatus,
     is_first: bool,
     is_watched: bool,
+    /// Why robots.txt files could not be read, if a warning is printed.
+    unreadable: HashSet<String>,
     /// The robots.txt versions with a printed warning.
     warned: HashSet<RobotsId>,
 }
@@ -241,6 +244,9 @@ impl Answers<'_> {
             }
             Err(undecided) => {
                 self.outcome = ExitStatus::Undecided;
+                if let Undecided::Unreadable(why) = &undecided {
+                    self.warn_of_unreadable(why);
+                }
                 self.undecided(url, &undecided)
             }
         };
@@ -256,6 +262,13 @@ impl Answers<'_> {
         write!(self.out, "{before}{text}").map_err(cannot_print)?;
         // The list may be typed, or arrive slowly.
         if self.is_watched { self.out.flush().map_err(cannot_print) } else { Ok(()) }
+    }
+
+    /// Warns once for each robots.txt that could not be read.
+    fn warn_of_unreadable(&mut self, why: &str) {
+        if self.unreadable.insert(why.to_owned()) {
+            warn(why);
+        }
     }
 
     /// Warns once for each file that is not a robots.txt.

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::judge::explained::{Bound, Match, matches};
 use crate::judge::usage::StatedPreference;
 use crate::judge::verdict::{JudgedAt, Verdict};
-use crate::judge::{HostSource, Judge, messages::failure_messages};
+use crate::judge::{HostSource, Judge, messages::failure_message};
 use crate::judge::{origin_history::OriginHistory, robots::Robots, timeline::BeforeFirst};
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, origin::Origin, path::prepare, target::Target};
@@ -182,7 +182,9 @@ impl GoverningRobots {
 fn in_force(judge: &Judge, origin: Option<&Origin>, at: UtcTime) -> Decidable<GoverningRobots> {
     let origin = origin.ok_or(Undecided::NoOrigin)?;
     let Some(known) = judge.known(origin, HostSource::Own) else {
-        let failure = failure_messages(&judge.failures()).into_iter().next();
+        // The failures of the judge may be those of other origins.
+        let failure = judge.read_history(origin, HostSource::Own).err();
+        let failure = failure.map(|err| failure_message(&err.to_string()));
         return Err(
             failure.map_or_else(|| Undecided::NotInArchive(origin.clone()), Undecided::Unreadable)
         );

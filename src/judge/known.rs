@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::archive::Store;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mutex::lock;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
@@ -82,9 +82,7 @@ impl Judge {
                 Some(Arc::clone(known.or_insert_with(|| Arc::new(history))))
             }
             Err(err) => {
-                if let Store::Archive(archive) = &self.store {
-                    lock(&self.loaded).fail(archive.path().display().to_string(), err.to_string());
-                }
+                lock(&self.loaded).fail(err.to_string());
                 None
             }
         }
@@ -125,7 +123,8 @@ impl Judge {
                 if let Some(known) = lock(&self.loaded).by_digest.get(&key.digest) {
                     return Ok(Arc::clone(known));
                 }
-                let body = self.store.body(origin, *key)?;
+                let body = self.store.body(origin, *key);
+                let body = body.map_err(|err| Error::usage(format!("{origin}: {err}")))?;
                 let robots = self.version_of(key.digest, &body);
                 self.keep(0);
                 Ok(robots)

@@ -17,10 +17,14 @@ pub fn foreign_message(source: &str, what: Foreign) -> String {
 
 /// A sentence for each robots.txt that could not be read, in order.
 pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
-    let message = |why| format!("{why}; requests to its origin are counted as unknown");
-    let mut messages: Vec<String> = failures.values().map(message).collect();
+    let mut messages: Vec<String> = failures.values().map(|why| failure_message(why)).collect();
     messages.sort();
     messages
+}
+
+/// A sentence on a robots.txt that could not be read, and `why`.
+pub fn failure_message(why: &str) -> String {
+    format!("{why}; requests to its origin are counted as unknown")
 }
 
 /// A sentence that `slow` decisions took long.

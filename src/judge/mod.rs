@@ -132,7 +132,7 @@ struct Loaded {
     versions: Vec<Arc<Robots>>,
     /// The histories of the origins that were looked up in an archive.
     histories: HashMap<Origin, Arc<OriginHistory>>,
-    /// By the name of the file: why it could not be read.
+    /// By the name of the file, or the reason itself for an archive: why it could not be read.
     failures: BTreeMap<String, String>,
     /// By the name of the file: what it is instead of a robots.txt.
     foreign: BTreeMap<String, Foreign>,
@@ -495,11 +495,11 @@ impl Loaded {
         }
     }
 
-    /// Of several failures of one file, always the same one is reported.
-    fn fail(&mut self, source: String, why: String) {
-        let reported = self.failures.entry(source).or_insert_with(|| why.clone());
-        if why < *reported {
-            *reported = why;
+    /// Of too many failures of an archive, always the same ones are reported.
+    fn fail(&mut self, why: String) {
+        self.failures.insert(why.clone(), why);
+        if self.failures.len() > FAILURES_MAX {
+            self.failures.pop_last();
         }
     }
 }

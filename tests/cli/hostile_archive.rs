@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use crate::program::Sandbox;
+use crate::program::{Sandbox, line};
 
 const TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -365,4 +365,117 @@ fn an_archive_is_created_where_links_lead() {
     std::os::unix::fs::symlink(elsewhere.path("db"), sandbox.path("again")).unwrap();
     sandbox.run("robots import -a link manifest.csv").exits(0);
     assert_eq!(elsewhere.names("."), ["db"]);
+}
+
+/// A body that counts in full, and one that is longer than what counts, so that it is cut.
+fn archive_of_two_bodies() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("one.txt", "User-agent: *\nDisallow: /closed\n");
+    sandbox
+        .write("long.txt", "User-agent: *\nDisallow: /long\n#".to_owned() + &"x".repeat(600_000));
+    sandbox.write(
+        "manifest.csv",
+        "origin,fetched_at,status,path\n\
+         https://a.example,2026-01-01,200,one.txt\n\
+         https://b.example,2026-01-01,200,long.txt\n",
+    );
+    sandbox.run("robots import -a db manifest.csv").exits(0);
+    let of =
+        |origin: &str, target: &str| format!("{origin} {}", line(1, target, 200, "GPTBot/1.2"));
+    let log = of("a.example:443", "/closed") + &of("b.example:443", "/long");
+    sandbox.write("access.log", log);
+    sandbox.write("urls.txt", "https://a.example/closed\nhttps://b.example/long\n");
+    sandbox
+}
+
+/// Flips a bit of the byte `offset` bytes after the only place in the archive with `text`.
+fn flip(sandbox: &Sandbox, text: &[u8], offset: usize, bit: u8) {
+    let mut bytes = std::fs::read(sandbox.path("db")).unwrap();
+    let mut found = bytes.windows(text.len()).enumerate().filter(|(_, found)| *found == text);
+    let (at, _) = found.next().unwrap();
+    assert!(found.next().is_none(), "twice in the archive");
+    bytes[at + offset] ^= 1 << bit;
+    std::fs::write(sandbox.path("db"), bytes).unwrap();
+}
+
+const ALL_GOOD: &str = "2 requests of known crawlers, 2 violations";
+
+#[test]
+fn a_body_that_was_cut_has_the_digest_of_what_was_kept() {
+    let sandbox = archive_of_two_bodies();
+    let ran = sandbox.run("audit --robots db -o report access.log").exits(0);
+    assert!(ran.stdout.contains(ALL_GOOD), "{}", ran.stdout);
+    let kept = sandbox.run("robots show -qa db b.example").exits(0).stdout;
+    assert_eq!(kept.len(), 512_001);
+    sandbox.run("robots export -a db out").exits(0);
+    sandbox.run("robots import -a copy out").exits(0);
+    sandbox.run("check --robots copy --token GPTBot https://b.example/long").exits(1);
+}
+
+/// SQLite reads a row with other bytes without a complaint.
+#[test]
+fn a_changed_bit_of_a_body_makes_it_unknown() {
+    // `/closed` becomes another path, `Disallow` another field, `*` another name, the first byte
+    // and the last one another line.
+    let text = b"User-agent: *\nDisallow: /closed\n";
+    for (offset, bit) in [(0, 0), (12, 1), (14, 2), (25, 0), (27, 7), (text.len() - 1, 3)] {
+        let sandbox = archive_of_two_bodies();
+        flip(&sandbox, text, offset, bit);
+        let ran = sandbox.run("audit --robots db -o report access.log").exits(3);
+        ran.complains(
+            "https://a.example: db: cannot read the archive: the archive is damaged (a body \
+                       does not have its digest, sha256:",
+        );
+        let rows = sandbox.table("report/summary.csv").cells("origin violations unknown");
+        assert_eq!(rows, ["https://a.example | 0 | 1", "https://b.example | 1 | 0"]);
+        let evidence = "evidence report --crawler GPTBot --origin https://a.example -o folder";
+        sandbox.run(evidence).exits(2);
+        assert!(!sandbox.path("folder").exists());
+
+        let ran = sandbox.run("check --robots db --token GPTBot https://a.example/closed").exits(2);
+        let ran = ran.complains("does not have its digest");
+        assert!(!ran.stdout.contains("allowed"), "{}", ran.stdout);
+        let ran = sandbox.run("classify --robots db --token GPTBot urls.txt").exits(3);
+        let ran = ran.complains("does not have its digest");
+        assert!(ran.stdout.contains("https://a.example/closed,unknown"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("https://b.example/long,disallowed"), "{}", ran.stdout);
+        for reads_it in [
+            "robots show -a db a.example",
+            "robots at -a db a.example 2026-01-05",
+            "robots log -a db a.example",
+            "robots export -a db out",
+        ] {
+            let ran = sandbox.run(reads_it).exits(2);
+            let ran = ran.complains("does not have its digest");
+            assert!(!ran.stdout.contains("Disallow"), "{reads_it}: {}", ran.stdout);
+        }
+        sandbox.run("robots show -qa db b.example").exits(0);
+        sandbox.run("robots at -a db b.example 2026-01-05").exits(0);
+    }
+}
+
+#[test]
+fn a_changed_bit_is_found_in_a_long_body_and_in_a_digest() {
+    let long = archive_of_two_bodies();
+    flip(&long, b"User-agent: *\nDisallow: /long\n", 5, 4);
+    long.run("check --robots db --token GPTBot https://b.example/long").exits(2);
+    let digest = archive_of_two_bodies();
+    edit(&digest.path("db"), "UPDATE snapshots SET digest = zeroblob(32) WHERE origin LIKE '%a.%'");
+    digest.run("check --robots db --token GPTBot https://a.example/closed").exits(2);
+    // The row leads to the body of another origin.
+    let other = archive_of_two_bodies();
+    edit(&other.path("db"), "UPDATE snapshots SET body = 3 - body");
+    other.run("check --robots db --token GPTBot https://a.example/closed").exits(2);
+}
+
+#[test]
+fn a_nightly_job_reports_a_damaged_body() {
+    let sandbox = archive_of_two_bodies();
+    sandbox.write("botaudit.toml", "[sites.shop]\nlogs = [\"access.log\"]\nrobots = \"db\"\n");
+    flip(&sandbox, b"User-agent: *\nDisallow: /closed\n", 27, 0);
+    let ran = sandbox.run("nightly --config botaudit.toml -q --day 2026-03-01").exits(3);
+    ran.complains("https://a.example: ").complains("does not have its digest");
+    let rows = sandbox.table("reports/shop/2026-03-01/summary.csv");
+    let rows = rows.cells("origin violations unknown");
+    assert_eq!(rows, ["https://a.example | 0 | 1", "https://b.example | 1 | 0"]);
 }

@@ -48,6 +48,10 @@ impl AtArgs {
         let history = History::new(&entries);
         match history.timeline.at(time, before) {
             Some(in_force) => {
+                // A ruling by damaged bytes is unknown.
+                if let Ruling::Rules(version) = in_force.ruling {
+                    archive.body(history.body(version))?;
+                }
                 print(&explained(&origin, time, &history, &entries, &in_force))?;
                 Ok(ExitStatus::Done)
             }

@@ -8,14 +8,14 @@ use super::snapshot::{Failure, Fetch, Hop, SnapshotOutcome};
 use super::writer::NewSnapshot;
 
 /// The snapshot for a fetch of the robots.txt of `origin`, with `source`; `None` if no request was
-/// sent, which says nothing about the site.
+/// sent or its answer was not awaited, which says nothing about the site.
 ///
 /// A redirect that was not followed keeps its status: it counts as a 404.
 pub fn snapshot_of(origin: &Origin, fetched: Fetched, source: &str) -> Option<NewSnapshot> {
     let outcome = match fetched.outcome {
         outcome::FetchOutcome::Status(status) => SnapshotOutcome::Status(status),
         outcome::FetchOutcome::Failure(kind) => SnapshotOutcome::Failure(failure(kind)),
-        outcome::FetchOutcome::NotAsked => return None,
+        outcome::FetchOutcome::NotAsked | outcome::FetchOutcome::GivenUp => return None,
     };
     let hop = |hop: outcome::Redirect| Hop { status: hop.status, location: hop.location };
     Some(NewSnapshot {

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use crate::config::audit_config::AuditConfig;
 use crate::config::money::Money;
-use crate::config::setting::{AddressForm, Percent, Timeout, Timezone};
+use crate::config::setting::{AddressForm, Percent, Seconds, Timeout, Timezone};
 use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::value_names::{ADDRESS_FORMS, DIALECTS, one_of};
@@ -90,6 +90,20 @@ config_flags! {
         /// Host names in logs are untrusted: any client can send any Host header.
         #[arg(long, hide_short_help = true)]
         allow_private_addresses: bool,
+
+        /// Allow fetching from any port of hosts in the logs.
+        ///
+        /// Otherwise only the ports 80, 443, 8080 and 8443 are asked, and the port of --origin. At
+        /// most four ports of a host are asked.
+        #[arg(long, hide_short_help = true)]
+        fetch_any_port: bool,
+
+        /// Time for all fetches from hosts in the logs [default: 600]
+        ///
+        /// What is not fetched by then is left out, the report says so, and the exit code is 3.
+        /// --origin is fetched first, and without this limit.
+        #[arg(long, value_name = "SECONDS", hide_short_help = true)]
+        fetch_budget: Option<Seconds>,
     }
 
     /// Origins of requests, and the proxies before them.

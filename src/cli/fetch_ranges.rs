@@ -1,7 +1,7 @@
 //! `botaudit crawlers fetch-ranges`: downloads the address lists of operators into a directory.
 
 use std::path::{Path, PathBuf};
-use std::{collections::BTreeSet, fs, io, time::Duration};
+use std::{collections::BTreeSet, fs, io};
 
 use clap::Args;
 
@@ -9,7 +9,7 @@ use crate::crawlers::manifest::{self, MANIFEST, ManifestEntry};
 use crate::crawlers::ranges::{LIST_BYTES_MAX, file_name};
 use crate::crawlers::{range_list::RangeList, registry::Registry};
 use crate::error::{Error, Result};
-use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
+use crate::net::{download::download, settings::Settings};
 use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
 use crate::staged::replace;
 
@@ -48,7 +48,6 @@ impl FetchRangesArgs {
     pub fn run(&self, registry: &Registry, crawlers: Option<&Path>) -> Result<ExitStatus> {
         let body_bytes_max = usize::try_from(LIST_BYTES_MAX).unwrap_or(usize::MAX);
         let settings = Settings { body_bytes_max, ..self.network.settings()? };
-        let rate_limit = RateLimit::new(Duration::ZERO);
         let directory = &self.directory;
         check_directory_name("DIR", directory)?;
         fs::create_dir_all(directory).map_err(|err| Error::io("cannot create", directory, err))?;
@@ -58,7 +57,7 @@ impl FetchRangesArgs {
         self.check_files(&entries, &urls, crawlers)?;
         let mut missed = 0;
         for url in &urls {
-            match list(url, &settings, &rate_limit) {
+            match list(url, &settings) {
                 Err(err) => {
                     missed += 1;
                     warn(&err.to_string());
@@ -119,8 +118,8 @@ fn known(directory: &Path) -> Result<Vec<ManifestEntry>> {
 }
 
 /// Downloads the list at `url`. An error page does not replace a list.
-fn list(url: &str, settings: &Settings, rate_limit: &RateLimit) -> Result<Vec<u8>> {
-    let text = download(url, settings, rate_limit)?;
+fn list(url: &str, settings: &Settings) -> Result<Vec<u8>> {
+    let text = download(url, settings)?;
     let list = RangeList::read(&text, None);
     if list.networks.is_empty() {
         let fault = list.first_fault.unwrap_or_default();

@@ -10,17 +10,18 @@ use crate::archive::{directory::Directory, fetched::snapshot_of, reader::Archive
 use crate::audit::Options;
 use crate::audit::prepass::{AskedOrigins, FirstPass, Wanted};
 use crate::audit::{client_key::ClientKey, identities::Identities, origin_options::OriginOptions};
-use crate::config::audit_config::AuditConfig;
+use crate::config::{audit_config::AuditConfig, setting::Seconds};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::mutex::lock;
-use crate::net::batch::{FetchProgress, fetch_all};
-use crate::net::settings::{Reach, Settings};
-use crate::net::{fetch::Fetched, outcome::FetchOutcome, rate_limit::RateLimit};
+use crate::net::batch::{FetchBatch, FetchProgress, fetch_all};
+use crate::net::settings::{Ports, Reach, Settings, USUAL_PORTS};
+use crate::net::{fetch::Fetched, outcome::FetchOutcome};
 use crate::numbers::{counted, grouped};
-use crate::url::{dialect::Dialect, origin::Origin};
+use crate::url::dialect::Dialect;
+use crate::url::origin::{Origin, default_port};
 
 use super::first_pass::{check_can_be_read_twice, first_pass};
 use super::progress::{Show, follow_items};
@@ -32,6 +33,9 @@ pub const LISTED_MAX: usize = 20;
 
 /// The most origins without a usable answer that a warning names.
 const FAILURES_NAMED_MAX: usize = 3;
+
+/// The most ports of one host name that are asked because logs name them.
+const HOST_PORTS_MAX: usize = 4;
 
 /// The default number of parallel fetches.
 pub const JOBS: usize = 16;
@@ -48,6 +52,17 @@ pub struct Origins {
     pub logged: BTreeSet<Origin>,
 }
 
+/// The limits of fetches from origins that only logs name.
+#[derive(Clone, Copy, Debug)]
+pub struct LoggedLimits {
+    /// The allowed addresses.
+    pub reach: Reach,
+    /// The allowed ports.
+    pub ports: Ports,
+    /// The time for all of them together.
+    pub budget: Duration,
+}
+
 /// The outcomes of all fetches.
 #[derive(Debug, Default)]
 pub struct FetchSummary {
@@ -59,6 +74,10 @@ pub struct FetchSummary {
     failed: BTreeSet<(Origin, String)>,
     /// All of them.
     failures: u64,
+    /// Origins whose answer was not awaited, because the time was over.
+    given_up: u64,
+    /// The time for origins of logs.
+    budget: Duration,
 }
 
 /// The origins in `sources` that crawlers requested, with `known` robots.txt files, and the
@@ -95,18 +114,46 @@ impl Origins {
         self.logged.retain(|origin| is_fetchable(origin) && !self.named.contains(origin));
     }
 
-    /// Fetches from all origins, those of logs only within `reach`. Each outcome goes to `writer`.
-    /// If the run is stopped, completed fetches are kept.
+    /// Removes the origins of logs with more ports of a host than are asked: any client can make
+    /// up ports. Returns them.
+    fn surplus_ports(&mut self, allowed: Ports) -> BTreeSet<Origin> {
+        let port = |origin: &Origin| origin.port().or(default_port(origin.scheme())).unwrap_or(0);
+        let mut by_host: BTreeMap<String, BTreeSet<(bool, u16)>> = BTreeMap::new();
+        for origin in &self.logged {
+            let of_host = by_host.entry(origin.host().to_owned()).or_default();
+            of_host.insert((!USUAL_PORTS.contains(&port(origin)), port(origin)));
+            if of_host.len() > HOST_PORTS_MAX {
+                of_host.pop_last();
+            }
+        }
+        let is_asked = |origin: &Origin| {
+            let is_unusual = !USUAL_PORTS.contains(&port(origin));
+            // Unusual ports that are not allowed have a reason of their own.
+            (is_unusual && allowed == Ports::Usual)
+                || by_host[origin.host()].contains(&(is_unusual, port(origin)))
+        };
+        let (asked, surplus) = std::mem::take(&mut self.logged).into_iter().partition(is_asked);
+        self.logged = asked;
+        surplus
+    }
+
+    /// Fetches from all origins, first from those that the user named, and from those of logs within
+    /// `limits`. A host is asked again after `pause`. Each outcome goes to `writer`. If the run is
+    /// stopped, completed fetches are kept.
     pub fn fetch(
-        self,
+        mut self,
         writer: Writer,
         settings: &Settings,
-        rate_limit: &RateLimit,
-        reach: Reach,
+        pause: Duration,
+        limits: LoggedLimits,
         jobs: usize,
         show: Show,
     ) -> Result<FetchSummary> {
-        let mut summary = FetchSummary::default();
+        let mut summary = FetchSummary { budget: limits.budget, ..FetchSummary::default() };
+        for origin in self.surplus_ports(limits.ports) {
+            let why = format!("more than {HOST_PORTS_MAX} ports of this host: not fetched");
+            summary.take(&origin, &Fetched::not_asked(&origin, why));
+        }
         let writer = Arc::new(Mutex::new(writer));
         let kept = Arc::downgrade(&writer);
         signals::when_stopped(move || keep(&kept));
@@ -127,10 +174,14 @@ impl Origins {
             Ok(())
         };
         follow_items(show, total, done, || {
-            let wary = Settings { reach, ..settings.clone() };
-            for (origins, settings) in [(self.named, settings), (self.logged, &wary)] {
-                fetch_all(origins.into_iter(), settings, rate_limit, jobs, &progress, &mut take)?;
-            }
+            let LoggedLimits { reach, ports, budget } = limits;
+            let wary = Settings { reach, ports, ..settings.clone() };
+            let until = Instant::now().checked_add(budget);
+            let batches = [
+                FetchBatch { origins: self.named.into_iter().collect(), settings, until: None },
+                FetchBatch { origins: self.logged.into_iter().collect(), settings: &wary, until },
+            ];
+            fetch_all(&batches, pause, jobs, &progress, &mut take)?;
             lock(&writer).flush()
         })?;
         Ok(summary)
@@ -152,13 +203,16 @@ fn keep(writer: &Weak<Mutex<Writer>>) {
 impl FetchSummary {
     fn take(&mut self, origin: &Origin, fetched: &Fetched) {
         let outcome = fetched.outcome.to_string();
-        if fetched.outcome.is_ruling() {
-            self.fetched += 1;
-        } else if fetched.outcome != FetchOutcome::NotAsked {
-            self.failures += 1;
-            self.failed.insert((origin.clone(), named_outcome(&outcome)));
-            if self.failed.len() > FAILURES_NAMED_MAX {
-                self.failed.pop_last();
+        match fetched.outcome {
+            outcome if outcome.is_ruling() => self.fetched += 1,
+            FetchOutcome::NotAsked => {}
+            FetchOutcome::GivenUp => self.given_up += 1,
+            FetchOutcome::Status(_) | FetchOutcome::Failure(_) => {
+                self.failures += 1;
+                self.failed.insert((origin.clone(), named_outcome(&outcome)));
+                if self.failed.len() > FAILURES_NAMED_MAX {
+                    self.failed.pop_last();
+                }
             }
         }
         if self.lines.len() <= LISTED_MAX {
@@ -200,20 +254,38 @@ impl FetchSummary {
     /// origin did. Hosts of logs that must not be asked are a reason only in the second case,
     /// because any client can write them into a log.
     pub fn problem(&self) -> Option<String> {
-        if self.failures == 0 && (self.fetched > 0 || self.by_outcome.is_empty()) {
+        let missed = self.failures + self.given_up;
+        if missed == 0 && (self.fetched > 0 || self.by_outcome.is_empty()) {
             return None;
         }
-        let named = |(origin, outcome): &(Origin, String)| format!("{origin} ({outcome})");
-        let named: Vec<String> = self.failed.iter().map(named).collect();
-        let more = self.failures - named.len() as u64;
-        let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
-        let why = match named.is_empty() {
-            true => "the others must not be asked without further flags".to_owned(),
-            false => format!("no usable answer from {}{more}", named.join(", ")),
-        };
-        let next = "check the names of the hosts and that they can be reached from here, then fetch \
-                    again";
-        Some(format!("the robots.txt of {} was fetched: {why}; {next}", self.fetched_of_all()))
+        let mut reasons = Vec::new();
+        if self.failures > 0 {
+            let named = |(origin, outcome): &(Origin, String)| format!("{origin} ({outcome})");
+            let named: Vec<String> = self.failed.iter().map(named).collect();
+            let more = match self.failures - named.len() as u64 {
+                0 => String::new(),
+                more => format!(" and {} more", grouped(more)),
+            };
+            reasons.push(format!(
+                "no usable answer from {}{more}; check these names, and that the hosts can be \
+                 reached from here",
+                named.join(", ")
+            ));
+        }
+        if self.given_up > 0 {
+            reasons.push(format!(
+                "the time for fetches ({} seconds) was over before {} answered; use a longer \
+                 --fetch-budget, or name your hosts with --origin",
+                self.budget.as_secs_f64(),
+                counted(self.given_up, "origin")
+            ));
+        }
+        if missed == 0 {
+            reasons
+                .push("the hosts in the logs must not be asked without further flags".to_owned());
+        }
+        let reasons = reasons.join("; ");
+        Some(format!("the robots.txt of {} was fetched: {reasons}", self.fetched_of_all()))
     }
 }
 
@@ -246,12 +318,16 @@ pub fn fetch_logged(
         );
         return Ok(None);
     }
-    let reach = match config.allow_private_addresses {
-        Some(true) => Reach::AsAsked,
-        _ => Reach::Public,
+    let limits = LoggedLimits {
+        reach: match config.allow_private_addresses {
+            Some(true) => Reach::AsAsked,
+            _ => Reach::Public,
+        },
+        ports: if config.fetch_any_port == Some(true) { Ports::Any } else { Ports::Usual },
+        budget: config.fetch_budget.unwrap_or(Seconds::OF_FETCHES).get(),
     };
-    let rate_limit = RateLimit::new(Duration::ZERO);
-    let summary = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
+    let settings = Settings::default();
+    let summary = origins.fetch(writer, &settings, Duration::ZERO, limits, JOBS, show)?;
     let problem = summary.problem();
     show.print(&(summary.text() + "\n"))?;
     Ok(problem)
@@ -293,4 +369,36 @@ pub fn fetch_first(
     let Some((writer, known)) = archive_to_fill(config)? else { return Ok(None) };
     let (logged, _) = origins_asked(sources, options, known, registry, show)?;
     fetch_logged(writer, config, &options.naming, logged, show)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origins(texts: &[&str]) -> BTreeSet<Origin> {
+        texts.iter().map(|text| Origin::parse(text.as_bytes()).unwrap()).collect()
+    }
+
+    #[test]
+    fn four_ports_of_a_host_are_asked_the_usual_ones_first() {
+        let logged = origins(&[
+            "http://a.example",
+            "https://a.example",
+            "http://a.example:443",
+            "http://a.example:1",
+            "http://a.example:2",
+            "http://a.example:3",
+            "http://a.example:4",
+            "http://b.example:1",
+        ]);
+        let check = |allowed: Ports, expected: &[&str]| {
+            let mut all = Origins { named: BTreeSet::new(), logged: logged.clone() };
+            let surplus = all.surplus_ports(allowed);
+            assert_eq!(surplus, origins(expected));
+            assert_eq!(all.logged.len() + surplus.len(), logged.len());
+        };
+        check(Ports::Any, &["http://a.example:3", "http://a.example:4"]);
+        // These are refused with another reason.
+        check(Ports::Usual, &[]);
+    }
 }

@@ -14,7 +14,7 @@ use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::fault::Fault;
 use super::money::Money;
-use super::setting::{AddressForm, Percent, Timeout, Timezone, settings};
+use super::setting::{AddressForm, Percent, Seconds, Timeout, Timezone, settings};
 
 /// The archive of `fetch` if no other is named.
 const FETCH_ARCHIVE: &str = "robots.db";
@@ -120,6 +120,12 @@ settings! {
         /// Whether robots.txt may be fetched from private addresses.
         #[serde(skip_serializing)]
         pub allow_private_addresses: bool = false,
+        /// Whether robots.txt may be fetched from any port of hosts in logs.
+        #[serde(skip_serializing)]
+        pub fetch_any_port: bool = false,
+        /// The time for fetches from hosts in logs.
+        #[serde(skip_serializing)]
+        pub fetch_budget: Seconds = Seconds::OF_FETCHES,
         /// The file of violating requests.
         #[serde(skip_serializing)]
         pub evidence: PathBuf,
@@ -185,9 +191,13 @@ impl AuditConfig {
         }
         let lonely = NEEDS.into_iter().filter(|(key, other)| self.has(key) && !self.has(other));
         faults.extend(lonely.map(|(key, other)| Fault::needs(key, other)));
-        if self.allow_private_addresses == Some(true) && self.fetch != Some(true) {
-            faults.push(Fault::needs("allow_private_addresses", "fetch"));
-        }
+        let of_fetches = [
+            ("allow_private_addresses", self.allow_private_addresses == Some(true)),
+            ("fetch_any_port", self.fetch_any_port == Some(true)),
+            ("fetch_budget", self.fetch_budget.is_some()),
+        ];
+        let lonely = of_fetches.iter().filter(|(_, is_used)| *is_used && self.fetch != Some(true));
+        faults.extend(lonely.map(|(key, _)| Fault::needs(key, "fetch")));
         match (self.ip.unwrap_or_default(), &self.ip_salt) {
             (AddressForm::Hash, None) => {
                 let why = "hash needs a secret, otherwise the addresses can be found by trying all of \

@@ -114,6 +114,7 @@ setting_types! {
     Dialect: "\"google\" or \"rfc9309\"", by text;
     Percent: "a number from 0 to 100", by number;
     Timeout: "seconds, as a number", by number;
+    Seconds: "seconds, as a number", by number;
     Days: "a number of days, 1 or more", by days;
 }
 
@@ -258,6 +259,21 @@ bounded_number! {
 bounded_number! {
     /// The timeout for an answer, from 0.01 to 600 seconds.
     pub struct Timeout in 0.01..=600.0, "write seconds from 0.01 to 600"
+}
+
+bounded_number! {
+    /// The time for many fetches, from 1 second to a day.
+    pub struct Seconds in 1.0..=86_400.0, "write seconds from 1 to 86400"
+}
+
+impl Seconds {
+    /// The default time for the fetches of an audit: 10 minutes.
+    pub const OF_FETCHES: Seconds = Seconds(600.0);
+
+    /// The time.
+    pub fn get(self) -> Duration {
+        Duration::from_secs_f64(self.0)
+    }
 }
 
 impl Percent {

@@ -22,14 +22,18 @@ pub(super) fn lookup(host: &str, port: u16, timeout: Duration) -> Result<Vec<Soc
         return Err(not_found("this host name can never exist".to_owned()));
     }
     let (sender, receiver) = mpsc::sync_channel(1);
-    let name = bare.to_owned();
-    let look = move || {
-        let found = (name.as_str(), port).to_socket_addrs();
-        // The caller may have given up.
-        let _ = sender.send(found.map(|found| found.take(ADDRESSES_MAX).collect::<Vec<_>>()));
+    let look = move |name: &str| {
+        let found = (name, port).to_socket_addrs();
+        found.map(|found| found.take(ADDRESSES_MAX).collect::<Vec<_>>())
     };
-    let spawned = thread::Builder::new().name("lookup".to_owned()).spawn(look);
-    spawned.map_err(|err| not_found(err.to_string()))?;
+    let name = bare.to_owned();
+    let (start, found) = (thread::Builder::new().name("lookup".to_owned()), sender.clone());
+    // The caller may have given up.
+    let started = start.spawn(move || drop(found.send(look(&name))));
+    if started.is_err() {
+        // The system has no thread to spare, which says nothing about the host.
+        let _ = sender.send(look(bare));
+    }
     match receiver.recv_timeout(timeout) {
         Ok(Ok(found)) if !found.is_empty() => Ok(found),
         Ok(Ok(_)) => Err(not_found("the host has no address".to_owned())),
@@ -54,6 +58,11 @@ pub fn is_public(ip: IpAddr) -> bool {
     }
 }
 
+/// The platform of Azure, which each of its virtual machines reaches at this public address, and
+/// nobody else. Such servers of other clouds have addresses that are not public anyway:
+/// 169.254.169.254, 100.100.100.200, 192.0.0.192, fd00:ec2::254, fd20:ce::254.
+const AZURE_WIRE_SERVER: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
+
 fn is_public_v4(ip: Ipv4Addr) -> bool {
     let [a, b, c, _] = ip.octets();
     !(ip.is_private()
@@ -64,7 +73,8 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
         || a >= 240
         || (a == 100 && (64..128).contains(&b))
         || (a == 192 && b == 0 && c == 0)
-        || (a == 198 && (b == 18 || b == 19)))
+        || (a == 198 && (b == 18 || b == 19))
+        || ip == AZURE_WIRE_SERVER)
 }
 
 fn is_public_v6(ip: Ipv6Addr) -> bool {
@@ -74,7 +84,9 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         || ip.is_unique_local()
         || ip.is_unicast_link_local()
         // Site-local, which is deprecated but still in use.
-        || ip.segments()[0] & 0xffc0 == 0xfec0)
+        || ip.segments()[0] & 0xffc0 == 0xfec0
+        // To be discarded (RFC 6666), for benchmarks (RFC 5180), and segment routing (RFC 9602).
+        || matches!(ip.segments(), [0x100, 0, 0, 0 | 1, ..] | [0x2001, 2, 0, ..] | [0x5f00, ..]))
 }
 
 /// Whether each IPv4 address to which `ip` may lead is public.
@@ -133,6 +145,8 @@ mod tests {
             "100.128.0.1",
             "172.32.0.1",
             "192.0.2.7",
+            "168.63.129.15",
+            "168.63.129.17",
             "2606:4700::1",
             "2001:db8::1",
             "::ffff:8.8.8.8",
@@ -159,6 +173,17 @@ mod tests {
             "fd12::1",
             "fec0::1",
             "ff02::1",
+            "168.63.129.16",
+            "::ffff:168.63.129.16",
+            "64:ff9b::168.63.129.16",
+            "100.100.100.200",
+            "192.0.0.192",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "fe80::a9fe:a9fe",
+            "100::1",
+            "2001:2::1",
+            "5f00::1",
             "::ffff:127.0.0.1",
             "::ffff:10.0.0.1",
             "::127.0.0.1",

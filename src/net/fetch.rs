@@ -13,12 +13,15 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::address::{is_public, lookup};
-use super::outcome::{FetchOutcome, Problem, Redirect, ServerResponse, excerpt};
-use super::settings::{Reach, Settings};
-use super::{ftp, http, rate_limit::RateLimit, timeout::Deadline};
+use super::outcome::{FailureKind, FetchOutcome, Problem, Redirect, ServerResponse, excerpt};
+use super::settings::{Ports, Reach, Settings, USUAL_PORTS};
+use super::{ftp, http, timeout::Deadline};
 
 /// The longest target of a redirect that is followed, in bytes.
 const LOCATION_BYTES_MAX: usize = 8192;
+
+/// The note on a fetch that was given up.
+const OUT_OF_TIME: &str = "the time for fetches is over; see --fetch-budget";
 
 /// A fetched file with its outcome.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -43,8 +46,8 @@ pub struct Fetched {
 /// Why there is no answer.
 enum Stop {
     Failed(Problem),
-    /// No request was sent: the host has only private addresses.
-    Private(SocketAddr),
+    /// No request was sent, because the settings forbid it; why, and what allows it.
+    Forbidden(String),
 }
 
 impl From<Problem> for Stop {
@@ -53,23 +56,25 @@ impl From<Problem> for Stop {
     }
 }
 
-/// The next step after an answer.
-enum Step {
+/// What an answer means for the next request.
+enum Following {
     End,
     To(Url),
     /// A redirect that is not followed, and why.
     Stuck(String),
 }
 
-/// Fetches the robots.txt of `origin`. Fetches that share `rate_limit` share the limits per host.
-pub fn fetch(origin: &Origin, settings: &Settings, rate_limit: &RateLimit) -> Fetched {
-    match robots_url(origin) {
-        Ok(url) => follow(url, settings, rate_limit),
-        Err(why) => {
-            let nobody = Fetched::before(format!("{origin}/robots.txt"));
-            nobody.end(FetchOutcome::NotAsked, why)
-        }
+/// Fetches the robots.txt of `origin`.
+pub fn fetch(origin: &Origin, settings: &Settings) -> Fetched {
+    match Walk::to(origin, settings, None) {
+        Ok(walk) => walk.end(settings),
+        Err(fetched) => *fetched,
     }
+}
+
+/// Fetches `url` and follows its redirects.
+pub(super) fn follow(url: Url, settings: &Settings) -> Fetched {
+    Box::new(Walk::new(url, settings, None)).end(settings)
 }
 
 fn robots_url(origin: &Origin) -> Result<Url, String> {
@@ -79,62 +84,139 @@ fn robots_url(origin: &Origin) -> Result<Url, String> {
     Url::parse(&format!("{origin}/robots.txt")).map_err(|err| err.to_string())
 }
 
-/// Fetches `url` and follows its redirects.
-pub(super) fn follow(url: Url, settings: &Settings, rate_limit: &RateLimit) -> Fetched {
-    let mut deadline = Deadline::new(settings.total_timeout, settings.read_timeout);
-    let mut way = Fetched::before(url.to_string());
-    let mut asked = Vec::new();
-    let mut target = url;
-    let mut hop = None;
-    let mut private = None;
-    loop {
-        let waiting_since = Instant::now();
-        let pass = rate_limit.enter(target.host_str().unwrap_or_default());
-        deadline.extend(waiting_since.elapsed());
-        if asked.is_empty() {
-            way.fetched_at = jiff::Timestamp::now().into();
+/// A fetch before one of its requests: the first one, or one for a redirect.
+#[derive(Debug)]
+pub(super) struct Walk {
+    way: Fetched,
+    asked: Vec<Url>,
+    target: Url,
+    hop: Option<Redirect>,
+    private: Option<Private>,
+    deadline: Deadline,
+    /// The end of the time for all fetches.
+    until: Option<Instant>,
+    waiting_since: Instant,
+}
+
+/// The state of a fetch after a request.
+pub(super) enum Step {
+    Done(Box<Fetched>),
+    /// Another request follows, perhaps to another host.
+    Next(Box<Walk>),
+}
+
+impl Walk {
+    /// The fetch of the robots.txt of `origin`, or its outcome if it cannot have one.
+    pub fn to(
+        origin: &Origin,
+        settings: &Settings,
+        until: Option<Instant>,
+    ) -> Result<Box<Walk>, Box<Fetched>> {
+        match robots_url(origin) {
+            Ok(url) => Ok(Box::new(Walk::new(url, settings, until))),
+            Err(why) => Err(Box::new(Fetched::not_asked(origin, why))),
         }
-        let answer = ask(&target, &mut private, settings, &deadline);
-        drop(pass);
+    }
+
+    fn new(url: Url, settings: &Settings, until: Option<Instant>) -> Walk {
+        Walk {
+            way: Fetched::before(url.to_string()),
+            asked: Vec::new(),
+            target: url,
+            hop: None,
+            private: None,
+            deadline: Deadline::new(settings.total_timeout, settings.read_timeout),
+            until,
+            waiting_since: Instant::now(),
+        }
+    }
+
+    /// The host of the next request.
+    pub fn host(&self) -> &str {
+        self.target.host_str().unwrap_or_default()
+    }
+
+    /// Sends all requests.
+    fn end(self: Box<Walk>, settings: &Settings) -> Fetched {
+        let mut walk = self;
+        loop {
+            match walk.ask(settings) {
+                Step::Next(next) => walk = next,
+                Step::Done(fetched) => return *fetched,
+            }
+        }
+    }
+
+    /// Sends the next request.
+    pub fn ask(mut self: Box<Walk>, settings: &Settings) -> Step {
+        if self.is_out_of_time() {
+            return self.given_up();
+        }
+        self.deadline.extend(self.waiting_since.elapsed());
+        if self.asked.is_empty() {
+            self.way.fetched_at = jiff::Timestamp::now().into();
+        }
+        let deadline = self.deadline.capped(self.until);
+        let answer = ask(&self.target, &mut self.private, settings, &deadline);
+        let is_timeout =
+            matches!(&answer, Err(Stop::Failed(problem)) if problem.kind == FailureKind::Timeout);
+        if is_timeout && self.is_out_of_time() {
+            return self.given_up();
+        }
+        let Walk { mut way, mut asked, target, hop, private, deadline, until, .. } = *self;
         let answer = match answer {
             Ok(answer) => Ok(answer),
             Err(Stop::Failed(problem)) => Err(problem),
-            Err(Stop::Private(address)) => {
-                let note = format!(
-                    "{} is a private address: not fetched; see \
-                                    --allow-private-addresses",
-                    address.ip()
-                );
+            Err(Stop::Forbidden(note)) => {
                 let turned_away = |hop: Redirect| FetchOutcome::Status(hop.status);
-                return way.end(hop.map_or(FetchOutcome::NotAsked, turned_away), note);
+                let outcome = hop.map_or(FetchOutcome::NotAsked, turned_away);
+                return Step::Done(Box::new(way.end(outcome, note)));
             }
         };
-        way.chain.extend(hop.take());
+        way.chain.extend(hop);
         way.final_url = target.to_string();
         asked.push(target);
         let answer = match answer {
             Ok(answer) => answer,
             Err(problem) => {
-                return way.end(FetchOutcome::Failure(problem.kind), excerpt(&problem.why));
+                let outcome = FetchOutcome::Failure(problem.kind);
+                return Step::Done(Box::new(way.end(outcome, excerpt(&problem.why))));
             }
         };
         let outcome = FetchOutcome::Status(answer.status);
-        match step(&answer, &asked, settings.redirects_max) {
-            Step::To(url) => {
-                hop = Some(Redirect { status: answer.status, location: url.to_string() });
-                target = url;
+        match following(&answer, &asked, settings.redirects_max) {
+            Following::To(target) => {
+                let hop = Some(Redirect { status: answer.status, location: target.to_string() });
+                let waiting_since = Instant::now();
+                let walk =
+                    Walk { way, asked, target, hop, private, deadline, until, waiting_since };
+                Step::Next(Box::new(walk))
             }
-            Step::Stuck(why) => return way.end(outcome, why),
-            Step::End => {
+            Following::Stuck(why) => Step::Done(Box::new(way.end(outcome, why))),
+            Following::End => {
                 way.max_age_seconds = answer.max_age_seconds;
                 way.body = answer.body;
-                return way.end(outcome, answer.note);
+                Step::Done(Box::new(way.end(outcome, answer.note)))
             }
         }
+    }
+
+    fn is_out_of_time(&self) -> bool {
+        self.until.is_some_and(|until| until <= Instant::now())
+    }
+
+    fn given_up(self) -> Step {
+        Step::Done(Box::new(self.way.end(FetchOutcome::GivenUp, OUT_OF_TIME.to_owned())))
     }
 }
 
 impl Fetched {
+    /// The outcome for `origin` if no request is sent, and why.
+    pub fn not_asked(origin: &Origin, why: String) -> Fetched {
+        let nobody = Fetched::before(format!("{origin}/robots.txt"));
+        nobody.end(FetchOutcome::NotAsked, why)
+    }
+
     /// The state before the first request.
     fn before(final_url: String) -> Fetched {
         Fetched {
@@ -163,9 +245,20 @@ fn ask(
     deadline: &Deadline,
 ) -> Result<ServerResponse, Stop> {
     let port = url.port_or_known_default().unwrap_or_default();
+    if settings.ports == Ports::Usual && !USUAL_PORTS.contains(&port) {
+        let why =
+            format!("port {port} is not usual for web sites: not fetched; see --fetch-any-port");
+        return Err(Stop::Forbidden(why));
+    }
     let patience = deadline.left(settings.connect_timeout)?;
     let found = lookup(url.host_str().unwrap_or_default(), port, patience)?;
-    let addresses = within_reach(found, private, settings.reach).map_err(Stop::Private)?;
+    let forbidden = |address: SocketAddr| {
+        Stop::Forbidden(format!(
+            "{} is a private address: not fetched; see --allow-private-addresses",
+            address.ip()
+        ))
+    };
+    let addresses = within_reach(found, private, settings.reach).map_err(forbidden)?;
     let ask = if url.scheme() == "ftp" { ftp::retrieve } else { http::get };
     Ok(ask(url, &addresses, settings, deadline)?)
 }
@@ -197,25 +290,25 @@ fn within_reach(
     }
 }
 
-/// The step after `answer`, which is from the last URL of `asked`.
-fn step(answer: &ServerResponse, asked: &[Url], redirects_max: usize) -> Step {
+/// What follows `answer`, which is from the last URL of `asked`.
+fn following(answer: &ServerResponse, asked: &[Url], redirects_max: usize) -> Following {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
-        return Step::End;
+        return Following::End;
     }
     let Some(location) = &answer.location else {
-        return Step::Stuck("a redirect without a Location".to_owned());
+        return Following::Stuck("a redirect without a Location".to_owned());
     };
     if location.len() > LOCATION_BYTES_MAX {
-        return Step::Stuck(format!("a redirect to a URL of {} bytes", location.len()));
+        return Following::Stuck(format!("a redirect to a URL of {} bytes", location.len()));
     }
-    let stuck = |why: &str| Step::Stuck(format!("{why}: {}", excerpt(location)));
+    let stuck = |why: &str| Following::Stuck(format!("{why}: {}", excerpt(location)));
     let base = asked.last().expect("somebody gave the answer");
     match target_of(base, location) {
         None => stuck("a redirect to a URL that is not http, https or ftp"),
         // Without cookies, the same request gets the same answer.
         Some(target) if asked.contains(&target) => stuck("a redirect loop"),
         Some(_) if asked.len() > redirects_max => stuck("too many redirects"),
-        Some(target) => Step::To(target),
+        Some(target) => Following::To(target),
     }
 }
 

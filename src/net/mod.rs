@@ -18,11 +18,10 @@ mod http;
 pub mod timeout;
 mod transport;
 
-pub mod rate_limit;
-
 pub mod batch;
 pub mod download;
 pub mod fetch;
+mod host_queue;
 
 pub mod dns;
 pub mod dns_cache;

@@ -15,9 +15,12 @@ pub enum FetchOutcome {
     Status(u16),
     /// There was no answer.
     Failure(FailureKind),
-    /// No request was sent: the address is private and [`Reach`](super::settings::Reach) forbids
-    /// that, or the scheme has no robots.txt. This says nothing about the site.
+    /// No request was sent: the [`Settings`](super::settings::Settings) forbid the address or the
+    /// port, or the scheme has no robots.txt. This says nothing about the site.
     NotAsked,
+    /// The time for all fetches was over before there was an answer. This says nothing about the
+    /// site.
+    GivenUp,
 }
 
 impl FetchOutcome {
@@ -35,6 +38,7 @@ impl fmt::Display for FetchOutcome {
             FetchOutcome::Status(status) => write!(f, "{status}"),
             FetchOutcome::Failure(kind) => f.write_str(kind.as_str()),
             FetchOutcome::NotAsked => f.write_str("not fetched"),
+            FetchOutcome::GivenUp => f.write_str("given up"),
         }
     }
 }

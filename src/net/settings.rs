@@ -20,8 +20,7 @@ pub struct Settings {
     pub connect_timeout: Duration,
     /// The timeout between two reads.
     pub read_timeout: Duration,
-    /// The timeout for the whole fetch with its redirects; without the wait for
-    /// [`rate_limit`](super::rate_limit).
+    /// The timeout for the whole fetch with its redirects; without the wait for a busy host.
     pub total_timeout: Duration,
     /// The most redirects that are followed; the next one is the outcome. Google follows at least
     /// five.
@@ -30,6 +29,8 @@ pub struct Settings {
     pub body_bytes_max: usize,
     /// The allowed addresses.
     pub reach: Reach,
+    /// The allowed ports, also of redirects.
+    pub ports: Ports,
     /// The trusted certificate authorities.
     pub trust: Trust,
 }
@@ -44,6 +45,7 @@ impl Default for Settings {
             redirects_max: 5,
             body_bytes_max: ROBOTS_BYTES_MAX,
             reach: Reach::AsAsked,
+            ports: Ports::Any,
             trust: Trust::BuiltIn,
         }
     }
@@ -61,6 +63,21 @@ pub enum Reach {
     /// Public addresses only.
     Public,
 }
+
+/// The allowed ports.
+///
+/// A host in a log with a port is untrusted, too: a client could make this program send requests to
+/// any service of any host.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ports {
+    /// Each.
+    Any,
+    /// [`USUAL_PORTS`].
+    Usual,
+}
+
+/// The ports at which web sites are usual.
+pub const USUAL_PORTS: [u16; 4] = [80, 443, 8080, 8443];
 
 /// The trusted certificate authorities.
 #[derive(Clone, Debug)]

@@ -26,6 +26,11 @@ impl Deadline {
         self.end += waited;
     }
 
+    /// The same, but not after `until`.
+    pub fn capped(self, until: Option<Instant>) -> Deadline {
+        Deadline { end: until.map_or(self.end, |until| until.min(self.end)), ..self }
+    }
+
     /// The remaining time, at most `most`; never zero, because that means no timeout to a socket.
     pub fn left(&self, most: Duration) -> Result<Duration, Problem> {
         let left = self.end.saturating_duration_since(Instant::now()).min(most);

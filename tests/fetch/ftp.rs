@@ -13,7 +13,7 @@ use botaudit::net::outcome::FetchOutcome::{Failure, Status};
 use botaudit::net::settings::{ROBOTS_BYTES_MAX, Settings};
 use botaudit::url::origin::Origin;
 
-use super::server::{Server, deaf_port, hasty, listen, rate_limit, response, send};
+use super::server::{Server, deaf_port, hasty, listen, response, send};
 
 const RULES: &[u8] = b"User-agent: *\r\nDisallow: /pub\r\n";
 
@@ -47,7 +47,7 @@ impl FtpServer {
     }
 
     fn fetch(&self) -> Fetched {
-        fetch(&self.origin(), &hasty(), &rate_limit())
+        fetch(&self.origin(), &hasty())
     }
 
     fn origin(&self) -> Origin {
@@ -192,7 +192,7 @@ fn what_is_no_dialogue_fails() {
             },
         );
         let origin = Origin::new(b"ftp", b"127.0.0.1", Some(port)).unwrap();
-        assert_eq!(fetch(&origin, &hasty(), &rate_limit()).outcome, Failure(InvalidResponse));
+        assert_eq!(fetch(&origin, &hasty()).outcome, Failure(InvalidResponse));
     }
 }
 
@@ -210,7 +210,7 @@ fn a_file_that_does_not_come_whole_is_no_file() {
     check(mute, Data::Sends(RULES), Failure(Timeout), b"");
     let port = listen(drop);
     let origin = Origin::new(b"ftp", b"127.0.0.1", Some(port)).unwrap();
-    assert_eq!(fetch(&origin, &hasty(), &rate_limit()).outcome, Failure(Interrupted));
+    assert_eq!(fetch(&origin, &hasty()).outcome, Failure(Interrupted));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_slow_dialogue_ends_in_time() {
     let settings = Settings { total_timeout: Duration::from_millis(300), ..hasty() };
     let origin = Origin::new(b"ftp", b"127.0.0.1", Some(port)).unwrap();
     let start = Instant::now();
-    assert_eq!(fetch(&origin, &settings, &rate_limit()).outcome, Failure(Timeout));
+    assert_eq!(fetch(&origin, &settings).outcome, Failure(Timeout));
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use botaudit::net::fetch::fetch;
 use botaudit::net::settings::Settings;
 
-use super::server::{Server, hasty, rate_limit, response};
+use super::server::{Server, hasty, response};
 
 /// xorshift, by Marsaglia: the same numbers in each run.
 struct Random(u64);
@@ -51,7 +51,7 @@ fn random_damage_never_harms() {
         }
         let shown = String::from_utf8_lossy(&damaged).into_owned();
         let once = Instant::now();
-        let fetched = fetch(&Server::saying(damaged).origin(), &settings, &rate_limit());
+        let fetched = fetch(&Server::saying(damaged).origin(), &settings);
         assert!(once.elapsed() < Duration::from_secs(4), "{shown}\n{}", fetched.outcome);
     }
     assert!(start.elapsed() < Duration::from_secs(60));

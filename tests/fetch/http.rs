@@ -17,7 +17,7 @@ use botaudit::url::origin::Origin;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::server::{Server, deaf_port, hasty, listen, rate_limit, response, send};
+use super::server::{Server, deaf_port, hasty, listen, response, send};
 
 const RULES: &[u8] = b"User-agent: *\nDisallow: /private\n";
 
@@ -67,7 +67,7 @@ fn asks_once_in_its_own_name() {
         user_agent: UserAgent::new("Example/1 (+https://example.com)").unwrap(),
         ..hasty()
     };
-    fetch(&server.origin(), &settings, &rate_limit());
+    fetch(&server.origin(), &settings);
     let requests = server.requests.lock().unwrap();
     let [head] = requests.as_slice() else { panic!("{requests:?}") };
     let lower = head.to_ascii_lowercase();
@@ -119,7 +119,7 @@ fn an_interrupted_body_is_no_body() {
             thread::sleep(Duration::from_millis(50));
         });
         let origin = Origin::new(b"http", b"127.0.0.1", Some(port)).unwrap();
-        let fetched = fetch(&origin, &hasty(), &rate_limit());
+        let fetched = fetch(&origin, &hasty());
         assert_eq!(fetched.outcome, Failure(Interrupted), "{length} {}", fetched.note);
         assert!(fetched.body.is_empty());
     }
@@ -190,7 +190,7 @@ fn a_slow_server_is_not_waited_for() {
         Server::http(|_, _| thread::sleep(Duration::from_secs(2))),
     ] {
         let start = Instant::now();
-        let fetched = fetch(&server.origin(), &settings, &rate_limit());
+        let fetched = fetch(&server.origin(), &settings);
         assert_eq!(fetched.outcome, Failure(Timeout), "{}", fetched.note);
         assert!(start.elapsed() < Duration::from_millis(1200), "{:?}", start.elapsed());
     }
@@ -237,7 +237,7 @@ fn decodes_what_it_offered_and_no_bomb() {
 fn unreachable_servers_are_distinguished() {
     let check = |origin: &str, outcome: FetchOutcome| {
         let origin = Origin::parse(origin.as_bytes()).unwrap();
-        let fetched = fetch(&origin, &hasty(), &rate_limit());
+        let fetched = fetch(&origin, &hasty());
         assert_eq!(fetched.outcome, outcome, "{origin}");
         assert!(!fetched.note.is_empty(), "{origin}");
         assert_eq!(fetched.final_url, format!("{origin}/robots.txt"));
@@ -256,9 +256,9 @@ fn a_private_host_is_asked_only_by_who_may() {
     let settings = Settings { reach: Reach::Public, ..hasty() };
     for host in ["127.0.0.1", "localhost"] {
         let origin = Origin::new(b"http", host.as_bytes(), Some(server.port)).unwrap();
-        assert_eq!(fetch(&origin, &settings, &rate_limit()).outcome, NotAsked, "{host}");
+        assert_eq!(fetch(&origin, &settings).outcome, NotAsked, "{host}");
     }
     assert!(server.requests.lock().unwrap().is_empty());
     let origin = Origin::new(b"http", b"localhost", Some(server.port)).unwrap();
-    assert_eq!(fetch(&origin, &hasty(), &rate_limit()).outcome, Status(200));
+    assert_eq!(fetch(&origin, &hasty()).outcome, Status(200));
 }

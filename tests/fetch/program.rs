@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use botaudit::archive::reader::Archive;
 use botaudit::url::origin::Origin;
 
-use super::server::{Server, deaf_port, response};
+use super::server::{Server, deaf_port, listen, response};
 
 /// Runs `botaudit robots fetch` on the archive `robots.db` of `directory`.
 fn run(directory: &Path, arguments: &[&str], input: &str) -> Output {
@@ -113,7 +113,7 @@ fn an_audit_whose_fetches_failed_says_so() {
     };
     std::fs::write(dir.path().join("access.log"), line(good.port) + &line(dead)).unwrap();
     let audit = |arguments: &[&str]| {
-        let all = ["audit", "--fetch", "--allow-private-addresses"];
+        let all = ["audit", "--fetch", "--allow-private-addresses", "--fetch-any-port"];
         said(&run_words(dir.path(), &[&all, arguments, &["access.log"]].concat(), ""))
     };
     let expected = format!(
@@ -154,7 +154,8 @@ fn hosts_of_a_log_are_asked_where_anybody_could_ask_them() {
         + &line(&format!("127.0.0.1:{port}"), bot)
         + &line("browsed.invalid:80", "Mozilla/5.0 Firefox/140.0");
     std::fs::write(dir.path().join("access.log"), log).unwrap();
-    let (code, stdout, _) = said(&run(dir.path(), &["--from-log", "access.log"], ""));
+    let any_port = ["--from-log", "access.log", "--fetch-any-port"];
+    let (code, stdout, _) = said(&run(dir.path(), &any_port, ""));
     assert_eq!(code, 3, "{stdout}");
     assert!(stdout.ends_with("0 of 1 origins fetched: 1 × not fetched\n"), "{stdout}");
     assert!(stdout.contains("127.0.0.1 is a private address"), "{stdout}");
@@ -163,6 +164,12 @@ fn hosts_of_a_log_are_asked_where_anybody_could_ask_them() {
 
     let (code, stdout, _) =
         said(&run(dir.path(), &["--from-log", "access.log", "--allow-private-addresses"], ""));
+    assert_eq!((code, server.requests.lock().unwrap().len()), (3, 0), "{stdout}");
+    let why = format!("port {port} is not usual for web sites: not fetched; see --fetch-any-port");
+    assert!(stdout.contains(&why), "{stdout}");
+
+    let anywhere = ["--from-log", "access.log", "--allow-private-addresses", "--fetch-any-port"];
+    let (code, stdout, _) = said(&run(dir.path(), &anywhere, ""));
     assert_eq!(
         (code, stdout.lines().last()),
         (0, Some("1 origin fetched: 1 × HTTP 404")),
@@ -186,13 +193,17 @@ fn an_audit_fetches_what_it_needs_first() {
     };
     let asked = || server.requests.lock().unwrap().len();
 
-    // Any client could have written that host into the log.
-    let (code, stdout, stderr) = audit(&[], "vhost.log");
+    // Any client could have written that host and that port into the log.
+    let (code, stdout, stderr) = audit(&["--allow-private-addresses"], "vhost.log");
+    assert_eq!((code, asked()), (3, 0), "{stdout}{stderr}");
+    assert!(stdout.contains("is not usual for web sites"), "{stdout}");
+    let (code, stdout, stderr) = audit(&["--fetch-any-port"], "vhost.log");
     assert_eq!((code, asked()), (3, 0), "{stdout}{stderr}");
     assert!(stderr.contains("no robots.txt of the hosts in the logs:"), "{stderr}");
     assert!(stdout.contains("127.0.0.1 is a private address"), "{stdout}");
 
-    let (code, stdout, stderr) = audit(&["--allow-private-addresses"], "vhost.log");
+    let anywhere = ["--allow-private-addresses", "--fetch-any-port"];
+    let (code, stdout, stderr) = audit(&anywhere, "vhost.log");
     assert_eq!((code, asked()), (0, 1), "{stdout}{stderr}");
     assert!(stdout.contains("1 origin fetched: 1 × HTTP 200"), "{stdout}");
     assert!(stdout.contains("1 request of known crawlers, 1 violation"), "{stdout}");
@@ -249,7 +260,13 @@ fn outages_of_hosts_that_are_fetched_first_count() {
     }
     std::fs::write(dir.path().join("access.log"), log).unwrap();
     let audit = |arguments: &[&str]| {
-        let all = ["audit", "--fetch", "--allow-private-addresses", "--infer-outages"];
+        let all = [
+            "audit",
+            "--fetch",
+            "--allow-private-addresses",
+            "--fetch-any-port",
+            "--infer-outages",
+        ];
         said(&run_words(dir.path(), &[&all, arguments, &["access.log"]].concat(), ""))
     };
     let (code, stdout, stderr) = audit(&["-o", "once"]);
@@ -302,4 +319,80 @@ fn a_bad_line_of_a_list_does_not_keep_the_others_away() {
         "{stdout}{stderr}"
     );
     assert!(stderr.contains("standard input:2: 'no origin' is not a valid origin"), "{stderr}");
+}
+
+/// Lines of a crawler that name each of `ports` of this machine.
+fn log_of(ports: &[u16]) -> String {
+    let line = |port: &u16| {
+        format!(
+            "127.0.0.1:{port} 192.0.2.7 - - [01/Mar/2026:00:00:00 +0000] \"GET /x HTTP/1.1\" 200 1 \"-\" \"GPTBot/1.2\"\n"
+        )
+    };
+    ports.iter().map(line).collect()
+}
+
+const ANYWHERE: [&str; 4] =
+    ["--from-log", "access.log", "--allow-private-addresses", "--fetch-any-port"];
+
+#[test]
+fn four_ports_of_a_host_in_a_log_are_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let servers: Vec<Server> =
+        (0..7).map(|_| Server::saying(response("200 OK", "", b""))).collect();
+    let ports: Vec<u16> = servers.iter().map(|server| server.port).collect();
+    std::fs::write(dir.path().join("access.log"), log_of(&ports)).unwrap();
+    let asked =
+        || servers.iter().map(|server| server.requests.lock().unwrap().len()).sum::<usize>();
+    let (code, stdout, stderr) = said(&run(dir.path(), &ANYWHERE, ""));
+    assert_eq!((code, asked()), (0, 4), "{stdout}{stderr}");
+    assert!(
+        stdout.ends_with("4 of 7 origins fetched: 4 × HTTP 200, 3 × not fetched\n"),
+        "{stdout}"
+    );
+    assert!(stdout.contains("more than 4 ports of this host: not fetched"), "{stdout}");
+
+    // The user may name as many as there are.
+    let named: Vec<String> = servers.iter().map(|server| server.origin().to_string()).collect();
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    let (code, stdout, stderr) = said(&run(dir.path(), &[&named[..], &ANYWHERE].concat(), ""));
+    assert_eq!((code, asked()), (0, 11), "{stdout}{stderr}");
+}
+
+/// Hosts that never answer take no more than the time that is allowed, the origin of the user is
+/// fetched in any case, and nothing is recorded about the others.
+#[test]
+fn fetches_from_hosts_in_logs_end_when_their_time_is_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let silent = |_| {
+        listen(|stream| {
+            std::thread::sleep(std::time::Duration::from_secs(60));
+            drop(stream);
+        })
+    };
+    let ports: Vec<u16> = (0..4).map(silent).collect();
+    std::fs::write(dir.path().join("access.log"), log_of(&ports)).unwrap();
+    let named = Server::saying(response("200 OK", "", b"User-agent: *\nDisallow: /x\n"));
+    let origin = named.origin().to_string();
+    let start = std::time::Instant::now();
+    let limited = [&[origin.as_str()], &ANYWHERE[..], &["--fetch-budget", "1", "-q"]].concat();
+    let (code, _, stderr) = said(&run(dir.path(), &limited, ""));
+    assert!(start.elapsed().as_secs() < 9, "{:?}", start.elapsed());
+    assert_eq!(code, 3, "{stderr}");
+    let expected = "the robots.txt of 1 of 5 origins was fetched: the time for fetches (1 seconds) \
+                    was over before 4 origins answered";
+    assert!(stderr.contains(expected), "{stderr}");
+    assert_eq!(outcomes(dir.path(), &named.origin()), ["200"]);
+    let unknown = Origin::new(b"http", b"127.0.0.1", Some(ports[0])).unwrap();
+    assert!(outcomes(dir.path(), &unknown).is_empty());
+
+    let audit = ["audit", "--fetch", "--fetch-budget", "1", "-q", "-o", "report"];
+    let open =
+        ["--allow-private-addresses", "--fetch-any-port", "--robots", "new.db", "access.log"];
+    let (code, _, stderr) = said(&run_words(dir.path(), &[&audit[..], &open].concat(), ""));
+    assert!(start.elapsed().as_secs() < 18, "{:?}", start.elapsed());
+    assert_eq!(code, 3, "{stderr}");
+    let expected = "the robots.txt of 0 of 4 origins was fetched: the time for fetches (1 seconds)";
+    assert!(stderr.contains(expected), "{stderr}");
+    let run_json = std::fs::read_to_string(dir.path().join("report/run.json")).unwrap();
+    assert!(run_json.contains(expected), "{run_json}");
 }

@@ -7,7 +7,7 @@ use botaudit::net::outcome::FetchOutcome;
 use botaudit::net::outcome::FetchOutcome::{Failure, Status};
 use botaudit::net::settings::Settings;
 
-use super::server::{Server, deaf_port, hasty, path_of, rate_limit, response, send};
+use super::server::{Server, deaf_port, hasty, path_of, response, send};
 
 const RULES: &[u8] = b"User-agent: *\nDisallow: /\n";
 
@@ -67,9 +67,9 @@ fn five_hops_are_followed_and_six_are_not() {
     assert_eq!(server.requests.lock().unwrap().len(), 6);
 
     let patient = Settings { redirects_max: 10, ..hasty() };
-    assert_eq!(fetch(&chain(10).origin(), &patient, &rate_limit()).outcome, Status(200));
+    assert_eq!(fetch(&chain(10).origin(), &patient).outcome, Status(200));
     let stubborn = Settings { redirects_max: 0, ..hasty() };
-    assert_eq!(fetch(&chain(1).origin(), &stubborn, &rate_limit()).outcome, Status(301));
+    assert_eq!(fetch(&chain(1).origin(), &stubborn).outcome, Status(301));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn nothing_that_looks_like_a_redirect_is_one() {
 fn a_download_is_all_or_nothing() {
     let settings = Settings { body_bytes_max: 100, ..hasty() };
     let get = |server: &Server| {
-        download(&format!("{}/list.json", server.origin()), &settings, &rate_limit())
+        download(&format!("{}/list.json", server.origin()), &settings)
             .map_err(|err| err.to_string())
     };
     assert_eq!(get(&Server::saying(response("200 OK", "", RULES))).unwrap(), RULES);
@@ -163,6 +163,6 @@ fn a_download_is_all_or_nothing() {
     assert!(long.ends_with("/list.json: too large: 100 bytes or more"), "{long}");
     let gone = get(&Server::saying(response("404 No", "", RULES))).unwrap_err();
     assert!(gone.ends_with("/list.json: download failed: 404"), "{gone}");
-    assert!(download("list.json", &settings, &rate_limit()).is_err());
-    assert!(download("file:///etc/passwd", &settings, &rate_limit()).is_err());
+    assert!(download("list.json", &settings).is_err());
+    assert!(download("file:///etc/passwd", &settings).is_err());
 }

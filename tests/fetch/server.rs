@@ -7,7 +7,6 @@ use std::thread;
 use std::time::Duration;
 
 use botaudit::net::fetch::{Fetched, fetch};
-use botaudit::net::rate_limit::RateLimit;
 use botaudit::net::settings::Settings;
 use botaudit::url::origin::Origin;
 
@@ -42,7 +41,7 @@ impl Server {
     }
 
     pub fn fetch(&self) -> Fetched {
-        fetch(&self.origin(), &hasty(), &rate_limit())
+        fetch(&self.origin(), &hasty())
     }
 }
 
@@ -73,10 +72,6 @@ pub fn hasty() -> Settings {
         total_timeout: Duration::from_secs(3),
         ..Settings::default()
     }
-}
-
-pub fn rate_limit() -> RateLimit {
-    RateLimit::new(Duration::ZERO)
 }
 
 /// The path of a request.

@@ -16,7 +16,7 @@ use rcgen::{
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::server::{Server, hasty, listen, rate_limit, read_head, response, send};
+use super::server::{Server, hasty, listen, read_head, response, send};
 
 const RULES: &[u8] = b"User-agent: *\nDisallow: /\n";
 
@@ -74,7 +74,7 @@ fn trusting(pem: &str) -> Settings {
 
 fn get(host: &str, port: u16, settings: &Settings) -> Fetched {
     let origin = Origin::new(b"https", host.as_bytes(), Some(port)).unwrap();
-    fetch(&origin, settings, &rate_limit())
+    fetch(&origin, settings)
 }
 
 #[track_caller]
@@ -133,9 +133,9 @@ fn a_redirect_may_change_to_https() {
     let port = serve(certificate_for(&["localhost"], &authority, (2020, 2999)));
     let location = format!("Location: https://localhost:{port}/robots.txt\r\n");
     let server = Server::saying(response("301 Moved", &location, b""));
-    let fetched = fetch(&server.origin(), &trusting(&authority.pem()), &rate_limit());
+    let fetched = fetch(&server.origin(), &trusting(&authority.pem()));
     assert_eq!((fetched.outcome, fetched.body.as_slice()), (Status(200), RULES));
-    let fetched = fetch(&server.origin(), &hasty(), &rate_limit());
+    let fetched = fetch(&server.origin(), &hasty());
     assert_eq!((fetched.outcome, fetched.chain.len()), (Failure(Tls), 1));
 }
 

@@ -6,15 +6,16 @@ use clap::Args;
 
 use crate::archive::{Store, directory::Directory, reader::Archive};
 use crate::audit;
+use crate::config::setting::Seconds;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, expand};
-use crate::net::{rate_limit::RateLimit, settings::Reach};
+use crate::net::settings::{Ports, Reach};
 use crate::url::origin::Origin;
 
 use super::super::access_rights::TcpUse;
 use super::super::confinement::confine;
-use super::super::fetching::{LISTED_MAX, Origins, is_fetchable, origins_asked};
+use super::super::fetching::{LISTED_MAX, LoggedLimits, Origins, is_fetchable, origins_asked};
 use super::super::network::{NetworkArgs, seconds};
 use super::super::shared::{note, warn};
 use super::super::{exit_status::ExitStatus, help::short, progress::Show};
@@ -50,6 +51,26 @@ pub struct FetchArgs {
     #[arg(long, help_heading = "Network", requires = "from_log", hide_short_help = true)]
     allow_private_addresses: bool,
 
+    /// Allow fetching from any port of hosts in logs.
+    ///
+    /// Otherwise only the ports 80, 443, 8080 and 8443 are asked. At most four ports of a host are
+    /// asked. An origin on the command line may have any port.
+    #[arg(long, help_heading = "Network", requires = "from_log", hide_short_help = true)]
+    fetch_any_port: bool,
+
+    /// Time for all fetches from hosts in logs [default: 600]
+    ///
+    /// What is not fetched by then is left out, and the exit code is 3. Origins on the command line
+    /// are fetched first, and without this limit.
+    #[arg(
+        long,
+        help_heading = "Network",
+        value_name = "SECONDS",
+        requires = "from_log",
+        hide_short_help = true
+    )]
+    fetch_budget: Option<Seconds>,
+
     /// Number of fetches at the same time.
     #[arg(short, long, help_heading = "Network", value_name = "N", default_value_t = 16)]
     jobs: usize,
@@ -77,7 +98,7 @@ impl FetchArgs {
     /// Fetches from all origins.
     pub fn run(self) -> Result<ExitStatus> {
         let settings = self.network.settings()?;
-        let rate_limit = RateLimit::new(seconds("--delay", self.delay)?);
+        let pause = seconds("--delay", self.delay)?;
         if !(1..=JOBS_MAX).contains(&self.jobs) {
             return Err(Error::usage(format!(
                 "--jobs {} is not valid; write a number from 1 to \
@@ -95,8 +116,12 @@ impl FetchArgs {
         let writer = Archive::writer(&self.archive.path)?;
         let show = Show::unless(self.quiet);
         let Asked { origins, problems } = asked;
-        let reach = if self.allow_private_addresses { Reach::AsAsked } else { Reach::Public };
-        let summary = origins.fetch(writer, &settings, &rate_limit, reach, self.jobs, show)?;
+        let limits = LoggedLimits {
+            reach: if self.allow_private_addresses { Reach::AsAsked } else { Reach::Public },
+            ports: if self.fetch_any_port { Ports::Any } else { Ports::Usual },
+            budget: self.fetch_budget.unwrap_or(Seconds::OF_FETCHES).get(),
+        };
+        let summary = origins.fetch(writer, &settings, pause, limits, self.jobs, show)?;
         let unfetched = summary.problem();
         show.print(&summary.text())?;
         unfetched.iter().for_each(|why| warn(why));
@@ -152,9 +177,10 @@ impl Asked {
         let (origins, damages) =
             origins_asked(&expand(logs), &options, nothing, &registry, Show::Nothing)?;
         damages.iter().for_each(|damage| self.problem(damage));
+        let is_any = origins.iter().any(is_fetchable);
         self.origins.logged = origins;
         self.origins.retain_fetchable();
-        if self.origins.logged.is_empty() {
+        if !is_any {
             let why = "the logs name no host that a crawler requested; name the origins instead, \
                        such as https://example.com";
             self.problem(why);

@@ -81,10 +81,8 @@ impl Judge {
                 let known = loaded.histories.entry(origin.clone());
                 Some(Arc::clone(known.or_insert_with(|| Arc::new(history))))
             }
-            Err(err) => {
-                lock(&self.loaded).fail(err.to_string());
-                None
-            }
+            // It is among the failures.
+            Err(_) => None,
         }
     }
 
@@ -111,7 +109,13 @@ impl Judge {
         }
     }
 
+    /// The history of `origin` in the archive. An error is also among the failures.
     fn archived(&self, origin: &Origin) -> Result<Option<OriginHistory>> {
+        let read = self.read_archived(origin);
+        read.inspect_err(|err| lock(&self.loaded).fail(err.to_string()))
+    }
+
+    fn read_archived(&self, origin: &Origin) -> Result<Option<OriginHistory>> {
         let entries = self.store.history(origin)?;
         if entries.is_empty() {
             return Ok(None);

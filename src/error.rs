@@ -13,6 +13,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug)]
 pub struct Error(Box<Kind>);
 
+/// `EMFILE`: the process has as many open files as it may have.
+const TOO_MANY_FILES: i32 = 24;
+
 #[derive(Debug)]
 enum Kind {
     /// The operating system refused something.
@@ -75,7 +78,15 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            Kind::Io { doing, cause } => write!(f, "{doing}: {cause}"),
+            Kind::Io { doing, cause } => {
+                write!(f, "{doing}: {cause}")?;
+                match cause.raw_os_error() {
+                    Some(TOO_MANY_FILES) if cfg!(unix) => {
+                        f.write_str("; raise the limit of open files (ulimit -n)")
+                    }
+                    _ => Ok(()),
+                }
+            }
             Kind::Invalid { location, why } => write!(f, "{location}: {why}"),
             Kind::Usage(why) => f.write_str(why),
             Kind::Inconsistent(what) => {

@@ -18,6 +18,7 @@ use crate::classify::summary::{SortedSummary, Summary};
 use crate::classify::{
     answer::VerdictWord, batch::BatchContext, crawler_source::CrawlerSource, outcome::Detail,
 };
+use crate::config::setting::THREADS_MAX;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
@@ -199,6 +200,7 @@ impl ClassifyArgs {
         let sources: Vec<Source> =
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
         self.check_files(&sources)?;
+        self.check_threads()?;
         let registry = registry(self.crawlers.as_deref())?;
         let (crawlers, judged) = self.crawler_source(&registry)?;
         let store = Store::open(&self.robots)?;
@@ -331,6 +333,17 @@ impl ClassifyArgs {
             ));
         }
         Ok((CrawlerSource::Fixed(names), crawlers))
+    }
+
+    fn check_threads(&self) -> Result<()> {
+        if self.threads <= THREADS_MAX {
+            return Ok(());
+        }
+        let why = format!(
+            "--threads: {} is more than {THREADS_MAX}; use 0 for one thread per core",
+            self.threads
+        );
+        Err(Error::usage(why))
     }
 
     fn options(&self, crawlers: &CrawlerSource<'_>) -> ClassifyOptions {

@@ -114,13 +114,15 @@ fn run<T>(
     }
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| {
+        let draw = || {
             while !is_done.load(Ordering::Relaxed) {
                 look(bar);
                 thread::park_timeout(INTERVAL);
             }
             bar.finish_and_clear();
-        });
+        };
+        // Without a thread for it, nothing is drawn.
+        let _ = thread::Builder::new().spawn_scoped(scope, draw);
         // This also runs if the job panics, because a scope waits for its threads.
         let _stop = StopOnDrop(&is_done);
         job()

@@ -12,7 +12,8 @@ use crate::audit::tally::{counter::TallyLimits, header::DraftScope, urls::UrlPar
 use crate::audit::{CHUNK_BYTES, Options};
 use crate::audit::{origin_key::OriginKey, what_if::Draft};
 use crate::config::audit_config::{AuditConfig, REACTION_DAYS};
-use crate::config::{fault::Fault, setting::AddressForm};
+use crate::config::fault::Fault;
+use crate::config::setting::{AddressForm, THREADS_MAX};
 use crate::crawlers::network_names::{NetworkNames, network};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -149,6 +150,10 @@ fn valid<T>(
 
 fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
     let cores = || available_parallelism().map_or(1, usize::from);
+    if let Some(threads) = config.threads.filter(|&threads| threads > THREADS_MAX) {
+        let why = format!("{threads} is more than {THREADS_MAX}; use 0 for one thread per core");
+        faults.push(Fault::new("threads", why));
+    }
     let hints = hints(config, faults);
     valid(&config.ignore_usage, faults, |text| {
         let why = format!("'{text}' is not content-usage, content-signal or product-token");

@@ -289,6 +289,9 @@ impl Percent {
     }
 }
 
+/// The most threads. Each takes memory before it does anything.
+pub const THREADS_MAX: usize = 1024;
+
 impl Timeout {
     /// The time.
     pub fn get(self) -> Duration {

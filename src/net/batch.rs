@@ -1,6 +1,5 @@
 //! Fetches from many origins: several threads fetch, one caller stores.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, Builder};
@@ -59,7 +58,10 @@ pub fn fetch_all(
             match thread.spawn_scoped(scope, move || work(queue, &sender)) {
                 Ok(_) => {}
                 Err(err) if started == 0 => {
-                    return Err(Error::io("cannot start a thread for", Path::new("fetches"), err));
+                    return Err(Error::usage(format!(
+                        "cannot start a thread for fetches: {err}; raise the limit of processes \
+                         (ulimit -u)"
+                    )));
                 }
                 // Fewer threads fetch the same.
                 Err(_) => break,

@@ -64,17 +64,22 @@ pub fn check_all(
     };
     let next = AtomicUsize::new(0);
     let confirmations = Mutex::new(vec![Confirmation::NoAnswer; claims.len()]);
-    thread::scope(|scope| {
-        for _ in 0..claims.len().min(QUESTIONS_AT_ONCE) {
-            scope.spawn(|| {
-                while let at = next.fetch_add(1, Ordering::Relaxed)
-                    && let Some(claim) = claims.get(at)
-                {
-                    let confirmation = check(claim, |question| cached_resolver.ask(question));
-                    lock(&confirmations)[at] = confirmation;
-                }
-            });
+    let work = || {
+        while let at = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(claim) = claims.get(at)
+        {
+            let confirmation = check(claim, |question| cached_resolver.ask(question));
+            lock(&confirmations)[at] = confirmation;
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..claims.len().min(QUESTIONS_AT_ONCE) {
+            // Fewer threads ask the same.
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
     });
     *cache = unpoisoned(cached_resolver.cache.into_inner());
     let failure = unpoisoned(cached_resolver.failure.into_inner());

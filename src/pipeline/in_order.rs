@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::error::Result;
 
-use super::queue::{InputQueue, QueueLimits, QueueWorker, StopOnPanic, WorkQueue};
+use super::queue::{InputQueue, QueueLimits, QueueWorker, StopOnPanic, WorkQueue, not_started};
 
 /// The sender for results of workers.
 pub struct ResultSender<R>(Sender<(u64, R)>);
@@ -25,7 +25,8 @@ impl<R> ResultSender<R> {
 /// one per buffer.
 ///
 /// # Errors
-/// The first error of a reader, a worker or `take`, which is then not called again.
+/// The first error of a reader, a worker or `take`, which is then not called again. Or if threads
+/// cannot be started.
 pub fn run_in_order<S: Sync, W: QueueWorker, E: Send, R: Send>(
     limits: QueueLimits,
     sources: &[S],
@@ -35,18 +36,19 @@ pub fn run_in_order<S: Sync, W: QueueWorker, E: Send, R: Send>(
 ) -> Result<(Vec<W::Output>, Vec<E>)> {
     let queue = WorkQueue::new(limits, sources.len())?;
     let (sender, results) = unbounded();
-    let worked = thread::scope(|scope| {
+    let worked: Result<_> = thread::scope(|scope| {
         let queue = &queue;
-        let workers = scope.spawn(move || {
+        let workers = thread::Builder::new().spawn_scoped(scope, move || {
             // Moved here, so that it is dropped with the last worker.
             let sender = sender;
             queue.work_off(sources, || worker(ResultSender(sender.clone())), read)
         });
+        let workers = workers.map_err(|err| not_started("a thread", &err))?;
         take_in_order(&results, queue, take);
-        workers.join().unwrap_or_else(|panic| resume_unwind(panic))
+        Ok(workers.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
     // The workers may be done long before the last result is taken, and that can fail, too.
-    queue.results(worked)
+    queue.results(worked?)
 }
 
 /// Runs until no worker is left. After an error, results are still received, and dropped.

@@ -6,7 +6,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::{fmt, thread};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -70,6 +70,14 @@ pub struct InputQueue<'a, W: QueueWorker> {
     worker: &'a mut W,
 }
 
+/// The error if the system does not start `what`.
+pub(super) fn not_started(what: &str, cause: &impl fmt::Display) -> Error {
+    Error::usage(format!(
+        "cannot start {what}: {cause}; use fewer (--threads 1), or raise the limits of processes \
+         and memory (ulimit -u, ulimit -v)"
+    ))
+}
+
 impl<W: QueueWorker> WorkQueue<W> {
     /// An empty queue for `sources` sources.
     ///
@@ -77,9 +85,8 @@ impl<W: QueueWorker> WorkQueue<W> {
     /// If threads cannot be started.
     pub fn new(limits: QueueLimits, sources: usize) -> Result<WorkQueue<W>> {
         let QueueLimits { threads, waiting_max, buffers_max } = limits;
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|err| {
-            Error::usage(format!("cannot start {threads} threads: {err}; try --threads 1"))
-        })?;
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|err| not_started(&format!("{threads} threads"), &err))?;
         let (sender, items) = bounded(waiting_max.max(1));
         let readers = sources.min(pool.current_num_threads());
         Ok(WorkQueue {

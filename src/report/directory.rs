@@ -110,19 +110,23 @@ impl Staging {
         let cannot_write = |err| Error::io("cannot write -o", &self.name, err);
         let entries = fs::read_dir(self.staged.path()).map_err(cannot_write)?;
         let entries: Vec<_> = entries.collect::<io::Result<_>>().map_err(cannot_write)?;
-        let sync = |entry: fs::DirEntry| {
+        let sync = |entry: &fs::DirEntry| {
             let synced = File::open(entry.path()).and_then(|file| file.sync_all());
             let path = self.name.join(entry.file_name());
             synced.map_err(|err| Error::io("cannot write", &path, err))
         };
         thread::scope(|scope| {
-            let start = |entry| thread::Builder::new().spawn_scoped(scope, move || sync(entry));
-            let started = entries.into_iter().map(start).collect::<io::Result<Vec<_>>>();
-            let done = |waiting: thread::ScopedJoinHandle<'_, Result<()>>| {
-                let lost = || Err(cannot_write(io::Error::other("a writing thread failed")));
-                waiting.join().unwrap_or_else(|_| lost())
+            let start = |entry| {
+                let started = thread::Builder::new().spawn_scoped(scope, move || sync(entry));
+                started.map_err(|_| entry)
             };
-            started.map_err(cannot_write)?.into_iter().try_for_each(done)
+            let started: Vec<_> = entries.iter().map(start).collect();
+            let lost = || Err(cannot_write(io::Error::other("a writing thread failed")));
+            started.into_iter().try_for_each(|started| match started {
+                Ok(waiting) => waiting.join().unwrap_or_else(|_| lost()),
+                // The system starts no more threads.
+                Err(entry) => sync(entry),
+            })
         })
     }
 

@@ -298,3 +298,24 @@ fn an_error_log_among_access_logs() {
     let detected = sandbox.run("formats detect logs/error.log").exits(0).stdout;
     assert!(detected.contains("lines of an error log"), "{detected}");
 }
+
+#[test]
+fn more_threads_than_any_machine_has_are_a_mistake() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\n");
+    sandbox.write("access.log", line(1, "/", 200, "GPTBot/1.2"));
+    sandbox.write("urls.txt", "https://a.example/\n");
+    for threads in ["1025", "1000000", "18446744073709551615"] {
+        let ran = sandbox.run(&format!("audit --robots robots.txt --threads {threads} access.log"));
+        ran.exits(2).complains(&format!("--threads: {threads} is more than 1024; use 0"));
+        let words = format!("classify --robots robots.txt --token a --threads {threads} urls.txt");
+        let why = format!("--threads: {threads} is more than 1024; use 0");
+        sandbox.run(&words).exits(2).complains(&why);
+    }
+    sandbox.write(
+        "botaudit.toml",
+        "[sites.a]\nlogs = ['access.log']\nrobots = 'robots.txt'\nthreads = 5000\n",
+    );
+    let ran = sandbox.run("nightly --config botaudit.toml --check-config").exits(2);
+    ran.complains("threads: 5000 is more than 1024");
+}

@@ -123,7 +123,11 @@ fn notify(command: &str, text: &str, time_max: Duration) -> Result<()> {
     if let Some(mut stdin) = child.stdin.take() {
         let text = text.to_owned();
         // A command that does not read its input may have no need of it, but must not block the job.
-        std::thread::spawn(move || stdin.write_all(text.as_bytes()));
+        let write = std::thread::Builder::new().spawn(move || stdin.write_all(text.as_bytes()));
+        if let Err(err) = write {
+            child.kill().and_then(|()| child.wait()).map_err(cannot)?;
+            return Err(cannot(err));
+        }
     }
     let end = Instant::now() + time_max;
     loop {

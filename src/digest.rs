@@ -1,6 +1,7 @@
 //! The digest of a robots.txt, which identifies a version.
 
 use std::fmt;
+use std::io::{self, Write};
 
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,38 @@ impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha256:")?;
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Computes the SHA-256 of what it passes on.
+pub struct DigestWriter<W> {
+    inner: W,
+    context: Context,
+}
+
+impl<W: Write> DigestWriter<W> {
+    /// Passes everything on to `inner`.
+    pub fn new(inner: W) -> DigestWriter<W> {
+        DigestWriter { inner, context: Context::new(&SHA256) }
+    }
+
+    /// The inner writer, and the digest as `sha256:` and 64 hexadecimal digits.
+    pub fn finish(self) -> (W, String) {
+        let bytes = self.context.finish();
+        let bytes: [u8; 32] = bytes.as_ref().try_into().expect("SHA-256 makes 32 bytes");
+        (self.inner, Digest::from(bytes).to_string())
+    }
+}
+
+impl<W: Write> Write for DigestWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.context.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
     }
 }
 

@@ -1,7 +1,7 @@
 //! `botaudit evidence`: writes a folder about one crawler at one origin, to be sent.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::Args;
 
@@ -9,16 +9,19 @@ use crate::abuse_report::folder::{WrittenFolder, write_folder};
 use crate::abuse_report::reporter::Reporter;
 use crate::audit::damaged_file::name_damaged;
 use crate::audit::model::ReportModel;
-use crate::audit::tally::merge::merge_files;
+use crate::audit::tally::{file::TALLY, merge::merge_files};
+use crate::digest::DigestWriter;
 use crate::error::{Error, Result};
 use crate::numbers::counted;
 use crate::report::directory::Staging;
 use crate::report::{escape::visible, outputs::Outputs, outputs::Overwrite};
+use crate::staged::pending::is_ahead;
 
 use super::access_rights::TcpUse;
 use super::confinement::confine;
+use super::report::{evidence_digest, evidence_of};
 use super::shared::{MemoryArg, name_tallies, note, origin, print};
-use super::{exit_status::ExitStatus, help::short, report::evidence_of};
+use super::{exit_status::ExitStatus, help::short};
 
 const HELP: &str = include_str!("help/evidence.txt");
 
@@ -66,6 +69,7 @@ impl EvidenceArgs {
         let within = || Some(self.report.join(evidence_of(&self.report)?));
         let evidence = self.requests_file.clone().or_else(within);
         self.check_files(evidence.as_ref())?;
+        evidence.iter().try_for_each(|path| self.check_evidence(path))?;
         let (report, limits) = (std::slice::from_ref(&self.report), self.memory.limits());
         let damaged = |err| name_damaged(err, report, limits);
         let tally = merge_files(report, limits).map_err(damaged)?;
@@ -83,6 +87,37 @@ impl EvidenceArgs {
         let files = counted(written.files.len() as u64 + 1, "file");
         print(&format!("{path}: {files}; read letter.txt before you send it\n"))?;
         Ok(ExitStatus::Done)
+    }
+
+    /// Checks that `path` is the evidence of the audit that made the report. A run that is killed
+    /// may leave new evidence beside an older report.
+    fn check_evidence(&self, path: &Path) -> Result<()> {
+        let cannot_read = |err| Error::io("cannot read --requests-file", path, err);
+        let unlike = |why: &str| Err(Error::invalid_file(path, why));
+        if is_ahead(path).map_err(cannot_read)? {
+            return unlike(
+                "is newer than its report, because a run was stopped between the two; audit the \
+                 logs again with --evidence",
+            );
+        }
+        let directory = match self.report.file_name().is_some_and(|name| name == TALLY) {
+            true => self.report.parent(),
+            false => Some(self.report.as_path()),
+        };
+        // Bytes of a pipe can be read only once.
+        let Some(expected) = directory.and_then(evidence_digest).filter(|_| path.is_file()) else {
+            return Ok(());
+        };
+        let mut file = fs::File::open(path).map_err(cannot_read)?;
+        let mut sum = DigestWriter::new(io::sink());
+        io::copy(&mut file, &mut sum).map_err(cannot_read)?;
+        match sum.finish().1 == expected {
+            true => Ok(()),
+            false => unlike(
+                "is not the evidence of this report (its SHA-256 is not that of run.json); name the \
+                 file that was written with the report, or audit the logs again with --evidence",
+            ),
+        }
     }
 
     /// Checks that the output is new, and confines the process to the files of this run.

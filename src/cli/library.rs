@@ -9,7 +9,7 @@ use crate::crawlers::crawler::Crawler;
 use crate::error::{Error, Result};
 use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::expand;
-use crate::report::{directory::Staging, page_model::PageModel};
+use crate::report::{directory::Staging, page_model::PageModel, run::EvidenceFile};
 use crate::report::{summary::summary_text, summary_view::SummaryView};
 
 use super::audit::run::{AuditRun, Destination};
@@ -169,7 +169,8 @@ impl AuditReport {
     pub fn write(&self, directory: impl AsRef<Path>) -> Result<()> {
         let directory = directory.as_ref();
         let staging = Staging::open(directory)?;
-        write_report(&staging, directory, self.tally.clone(), None, &SummaryView::default())?;
+        let (evidence, view) = (EvidenceFile::default(), SummaryView::default());
+        write_report(&staging, directory, self.tally.clone(), evidence, &view)?;
         staging.commit()
     }
 }

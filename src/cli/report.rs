@@ -16,7 +16,7 @@ use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
 use crate::report::tables::{TABLES, has_table, option_of};
 use crate::report::{columns::column::TableSchema, directory::Staging, escape::visible};
-use crate::report::{outputs::Outputs, summary_view::SummaryView};
+use crate::report::{outputs::Outputs, run::EvidenceFile, summary_view::SummaryView};
 use crate::time::Day;
 
 use super::access_rights::TcpUse;
@@ -217,13 +217,17 @@ impl ReportArgs {
     ) -> Result<()> {
         let staging = Staging::open(output)?;
         let kept = evidence_of(output);
+        // The evidence belongs to the tally, so it stays with it.
+        let is_same = matches!(&self.paths[..], [path] if path == output) && self.from.is_none();
+        let digest = evidence_digest(output).filter(|_| is_same);
         if let Some(name) = &kept {
             let staged = staging.staged(name.as_ref());
             std::fs::hard_link(output.join(name), &staged)
                 .or_else(|_| std::fs::copy(output.join(name), &staged).map(drop))
                 .map_err(|err| Error::io("cannot copy", &output.join(name), err))?;
         }
-        let write = || write_report(&staging, output, tally, kept.as_deref(), view);
+        let evidence = EvidenceFile { name: kept.as_deref(), digest: digest.as_deref() };
+        let write = || write_report(&staging, output, tally, evidence, view);
         let WrittenReport { audit, summary, .. } =
             timed("report written", write).map_err(damaged)?;
         staging.commit()?;
@@ -275,6 +279,17 @@ impl ReportArgs {
         };
         Ok(known.into_iter().filter(is_asked).collect())
     }
+}
+
+/// The digest of the evidence file that was made with the report at `directory`, wherever that file
+/// is.
+pub fn evidence_digest(directory: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Run {
+        evidence_digest: String,
+    }
+    let run = std::fs::read(directory.join(RUN_JSON)).ok()?;
+    serde_json::from_slice(&run).ok().map(|run: Run| run.evidence_digest)
 }
 
 /// The name of the evidence file in the report at `directory`.

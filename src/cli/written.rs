@@ -12,8 +12,9 @@ use crate::pipeline::both::both;
 use crate::report::csv::CrawlerCells;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_document, json_lines};
+use crate::report::run::{EvidenceFile, run_json};
 use crate::report::tables::{TABLES, tables_of};
-use crate::report::{directory::Staging, html::page, page_model::PageModel, run::run_json};
+use crate::report::{directory::Staging, html::page, page_model::PageModel};
 use crate::report::{summary::summary_text, summary_view::SummaryView};
 
 use super::shared::cannot_print;
@@ -62,13 +63,13 @@ impl ResultFormat {
     }
 }
 
-/// Writes all files of the report on `tally` to `output`, except `evidence`, which exists already.
+/// Writes all files of the report on `tally` to `output`, except the `evidence`, which exists already.
 /// `view` applies to the summary.
 pub fn write_report(
     staging: &Staging,
     output: &Path,
     tally: Tally,
-    evidence: Option<&str>,
+    evidence: EvidenceFile<'_>,
     view: &SummaryView,
 ) -> Result<WrittenReport> {
     let write = |name: &'static str, bytes: &[u8]| {
@@ -78,7 +79,7 @@ pub fn write_report(
     let encoded = tally.encoded();
     let write_others = || -> Result<WrittenReport> {
         let audit = ReportModel::new(tally)?;
-        let model = PageModel::of(&audit, evidence);
+        let model = PageModel::of(&audit, evidence.name);
         let write_page = || write(PAGE, page(&model).as_bytes());
         let (page, tables) = both(write_page, || write_tables(staging, output, &audit));
         page.and(tables)?;
@@ -104,11 +105,11 @@ fn write_tables(staging: &Staging, output: &Path, audit: &ReportModel) -> Result
 /// The result of `tally` without files.
 pub fn unwritten_report(tally: Tally, view: &SummaryView) -> Result<WrittenReport> {
     let audit = ReportModel::new(tally)?;
-    let run_json = run_json_now(&audit, None);
+    let run_json = run_json_now(&audit, EvidenceFile::default());
     let summary = summary_text(&PageModel::of(&audit, None), view);
     Ok(WrittenReport { audit, summary, run_json })
 }
 
-fn run_json_now(audit: &ReportModel, evidence: Option<&str>) -> Vec<u8> {
+fn run_json_now(audit: &ReportModel, evidence: EvidenceFile<'_>) -> Vec<u8> {
     run_json(audit, evidence, jiff::Timestamp::now().into())
 }

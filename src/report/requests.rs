@@ -10,6 +10,7 @@ use std::{collections::BTreeMap, fs::File, sync::Mutex};
 
 use crate::audit::evidence::{Evidence, ViolatingRequest};
 use crate::crawlers::registry::Registry;
+use crate::digest::DigestWriter;
 use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
 use crate::mutex::{lock, unpoisoned};
@@ -33,6 +34,7 @@ pub struct RequestsFile {
 pub struct WrittenRequests {
     path: PathBuf,
     staged: StagedFile,
+    digest: String,
 }
 
 struct Spool {
@@ -197,9 +199,11 @@ impl RequestsFile {
     pub fn finish(self) -> Result<WrittenRequests> {
         let RequestsFile { path, staged, spool, .. } = self;
         let spool = unpoisoned(spool.into_inner());
-        let written = spool.write_out(staged).and_then(|staged| staged.sync().map(|()| staged));
-        let staged = written.map_err(|err| cannot_write(&path, err))?;
-        Ok(WrittenRequests { path, staged })
+        let written = spool.write_out(staged);
+        let written =
+            written.and_then(|(staged, digest)| Ok((staged.sync().map(|()| staged)?, digest)));
+        let (staged, digest) = written.map_err(|err| cannot_write(&path, err))?;
+        Ok(WrittenRequests { path, staged, digest })
     }
 
     fn failed(&self, err: io::Error) -> Error {
@@ -208,6 +212,11 @@ impl RequestsFile {
 }
 
 impl WrittenRequests {
+    /// The SHA-256 of the file, which the report names.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
     /// Puts the file in its place.
     ///
     /// # Errors
@@ -234,16 +243,18 @@ fn cannot_write(path: &Path, err: io::Error) -> Error {
 }
 
 impl Spool {
-    fn write_out(self, staged: StagedFile) -> io::Result<StagedFile> {
+    /// Returns the file and its digest.
+    fn write_out(self, staged: StagedFile) -> io::Result<(StagedFile, String)> {
         let Blocks { mut file, coding, .. } = self.blocks;
-        let mut out = BufWriter::new(staged);
+        let mut out = BufWriter::new(DigestWriter::new(staged));
         let header = CsvTable::with_header(Vec::new(), &REQUESTS_EVIDENCE)?.finish()?;
         out.write_all(&coding.encode(&header)?)?;
         for (offset, length) in self.inputs.values().flat_map(Input::finished_blocks) {
             file.seek(SeekFrom::Start(*offset))?;
             io::copy(&mut (&file).take(*length), &mut out)?;
         }
-        out.into_inner().map_err(io::IntoInnerError::into_error)
+        let out = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        Ok(out.finish())
     }
 }
 

@@ -20,16 +20,26 @@ use super::{files::files_of, line_totals::LineTotals};
 const SCHEMA_VERSION: u32 = 1;
 
 /// Fields that are left out where there is nothing to say.
-const OPTIONAL: [&str; 5] = [
+const OPTIONAL: [&str; 6] = [
     "requests_contradicted_at_other_time",
     "log_evidence",
+    "evidence_digest",
     "what_if",
     "nothing_judged",
     "too_little_judged",
 ];
 
-/// The text of `run.json`. `evidence` is the name of the evidence file, if it is in the report.
-pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -> Vec<u8> {
+/// The evidence file of an audit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EvidenceFile<'a> {
+    /// Its name, if it is in the report.
+    pub name: Option<&'a str>,
+    /// Its SHA-256, wherever it is. Readers recognise by it the file that was made with the report.
+    pub digest: Option<&'a str>,
+}
+
+/// The text of `run.json`.
+pub fn run_json(audit: &ReportModel, evidence: EvidenceFile<'_>, made_at: UtcTime) -> Vec<u8> {
     let robots = audit.robots.iter().map(|(source, robots)| robots_json(source, &robots.version));
     let of_identity =
         |identity: Identity| (identity.as_str(), BTreeMap::from(audit.total_of(identity).named()));
@@ -46,6 +56,7 @@ pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -
         // The archive, if requests were judged by one.
         "archive": archive_json(audit),
         "log_evidence": audit.log_evidence.map(log_evidence_json),
+        "evidence_digest": evidence.digest,
         "crawlers_known": audit.crawlers_known,
         "lines": LineTotals::of(&audit.inputs),
         "requests": BTreeMap::from(audit.total().named()),
@@ -59,7 +70,7 @@ pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -
         "too_little_judged": audit.coverage.too_little(),
         "warnings": audit.warnings,
         "notes": audit.notes,
-        "files": files_of(audit, evidence).collect::<Vec<_>>(),
+        "files": files_of(audit, evidence.name).collect::<Vec<_>>(),
     });
     let fields = json.as_object_mut().expect("it was made as an object");
     fields.retain(|name, value| !(value.is_null() && OPTIONAL.contains(&name.as_str())));

@@ -114,6 +114,22 @@ pub fn take_back(target: &Path, own: &File) -> io::Result<()> {
     fs::remove_file(path)
 }
 
+/// Whether the output `target` is in its place, but not its second output, because a run was killed
+/// or is still between the two.
+///
+/// # Errors
+/// If the record of such a run cannot be read.
+pub fn is_ahead(target: &Path) -> io::Result<bool> {
+    let path = hidden_name(target, PENDING)?;
+    if !path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= RECORD_BYTES_MAX) {
+        return Ok(false);
+    }
+    let record = serde_json::from_slice::<Record>(&fs::read(&path)?);
+    Ok(record.is_ok_and(|record| {
+        node(target) == Some(record.first.node) && !record.second.is_in_place()
+    }))
+}
+
 #[cfg(unix)]
 fn node(path: &Path) -> Option<Node> {
     use std::os::unix::fs::MetadataExt;

@@ -144,7 +144,11 @@ fn mistakes_are_explained() {
         .complains("no violation of GPTBot at https://b.example, but at https://a.example");
     run("--crawler Nobody --origin https://a.example").complains("none at all");
     let gptbot = "--crawler GPTBot --origin https://a.example";
-    run(&format!("{gptbot} --requests-file access.log")).complains("is not an evidence file");
+    run(&format!("{gptbot} --requests-file access.log"))
+        .complains("is not the evidence of this report");
+    sandbox.write("only.tally", std::fs::read(sandbox.path("report/report.tally")).unwrap());
+    let of_tally = format!("evidence only.tally {gptbot} --requests-file access.log -o folder");
+    sandbox.run(&of_tally).exits(2).complains("is not an evidence file");
     run(&format!("{gptbot} --contact x")).complains("write an address such as abuse@example.com");
     assert!(!sandbox.path("folder").exists());
     evidence(&sandbox, "-o folder").exits(0).complains("add --requests-file FILE");
@@ -158,7 +162,11 @@ fn an_edited_evidence_file_ends_no_line_of_the_letter() {
     let sandbox = audited("--evidence all.csv --ip full");
     let text = sandbox.text("all.csv").replace("192.0.2.7", "\"x\n\nSubject: paid\x1b[1m\"");
     sandbox.write("all.csv", text.replace("2026-03-01T00:01:00Z", "\"0\nSubject: paid\""));
-    evidence(&sandbox, "--requests-file all.csv --contact a@b.example -o folder").exits(0);
+    // Of a report, it would be refused.
+    sandbox.write("only.tally", std::fs::read(sandbox.path("report/report.tally")).unwrap());
+    let words =
+        "evidence only.tally --crawler gptbot --origin https://a.example --contact a@b.example";
+    sandbox.run(&format!("{words} --requests-file all.csv -o folder")).exits(0);
     let letter = sandbox.text("folder/letter.txt");
     assert!(letter.contains("\\x0ASubject: paid\\x1B[1m"), "{letter}");
     assert!(!letter.contains("\nSubject: paid") && !letter.contains('\x1b'), "{letter}");
@@ -179,4 +187,33 @@ fn what_others_did_is_the_subject_only_if_there_is_nothing_else() {
     let expected = "1 request spoofed: the address does not belong to the operator
 Checked by the list";
     assert!(letter.contains(expected), "{letter}");
+}
+
+/// The file of another audit has other requests, and an edited one may have any.
+#[test]
+fn the_evidence_of_another_audit_is_refused() {
+    let sandbox = audited("--evidence evidence.csv.gz");
+    let digest = sandbox.json("report/run.json")["evidence_digest"].clone();
+    let sum = std::process::Command::new("sha256sum").arg(sandbox.path("evidence.csv.gz")).output();
+    let sum = String::from_utf8(sum.unwrap().stdout).unwrap();
+    assert_eq!(digest.as_str(), Some(&*format!("sha256:{}", &sum[..64])));
+    let with = "--requests-file evidence.csv.gz -o";
+    evidence(&sandbox, &format!("{with} one")).exits(0);
+    // A report that is drawn again has the same evidence.
+    sandbox.run("report report").exits(0);
+    assert_eq!(sandbox.json("report/run.json")["evidence_digest"], digest);
+    evidence(&sandbox, &format!("{with} two")).exits(0);
+    let words = "evidence report/report.tally --crawler gptbot --origin https://a.example";
+    sandbox.run(&format!("{words} {with} three")).exits(0);
+
+    sandbox.write("later.log", line(90, "/private/9", 200, GPTBOT));
+    let later = "audit -q --robots robots.txt --origin https://a.example -o later later.log";
+    sandbox.run(&format!("{later} --evidence evidence.csv.gz")).exits(0);
+    let why = "evidence.csv.gz: is not the evidence of this report (its SHA-256";
+    evidence(&sandbox, &format!("{with} four")).exits(2).complains(why);
+    sandbox.run(&format!("{words} {with} four")).exits(2).complains(why);
+    assert!(!sandbox.path("four").exists());
+    // A report of tallies has no evidence of its own.
+    sandbox.run("report report/report.tally -o drawn").exits(0);
+    assert!(sandbox.json("drawn/run.json").get("evidence_digest").is_none());
 }

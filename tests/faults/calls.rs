@@ -14,7 +14,7 @@ pub const AUDIT: Scenario = Scenario {
     named: &["report", "evidence.csv.gz"],
 };
 
-const TALLY: Scenario = Scenario {
+pub const TALLY: Scenario = Scenario {
     before: "audit -q --robots robots.txt --partial a.tally --evidence evidence.csv old.log",
     command: "audit -q --robots robots.txt --partial a.tally --evidence evidence.csv new.log",
     failing: "audit -q --robots robots.txt --partial a.tally --evidence evidence.csv not.log",

@@ -7,8 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::calls::AUDIT;
+use crate::calls::{AUDIT, TALLY};
 use crate::scenario::{Contents, Scenario, Stage, contents, hidden, log, program, run, sandbox};
+use crate::shim::{Fault, disturb, fired, without_exchange};
 
 const TWO_AT_ONCE: usize = 20;
 
@@ -79,6 +80,119 @@ fn few_open_files_are_enough_or_an_error_of_the_file() {
         }
         assert!(stage.is_each_whole(path) && hidden(path).is_empty(), "{files}");
         stage.check_next_run(path, &files.to_string());
+    }
+}
+
+/// As a user who may start few threads, because the limit does not hold for root. `None` if this
+/// system cannot change the user.
+fn with_few_threads(directory: &Path, limit: u32, arguments: &str) -> Option<(i32, String)> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).unwrap();
+    let is_root = fs::metadata("/proc/self").is_ok_and(|data| data.uid() == 0);
+    // The limit counts all processes of a user, so each test has its own.
+    let user = format!("--reuid={}", 100_000 + std::process::id());
+    let as_user = ["setpriv", &user, "--regid=61234", "--clear-groups"];
+    let as_user = if is_root { &as_user[..] } else { &[] };
+    let run = |limit: u32, arguments: &str| {
+        let limit = format!("--nproc={limit}");
+        let limited = ["prlimit", limit.as_str(), env!("CARGO_BIN_EXE_botaudit")];
+        let words: Vec<&str> =
+            as_user.iter().copied().chain(limited).chain(arguments.split_whitespace()).collect();
+        Command::new(words[0]).args(&words[1..]).current_dir(directory).output().ok()
+    };
+    run(99, "--version").filter(|ran| ran.status.success())?;
+    let ran = run(limit, arguments)?;
+    let message = String::from_utf8(ran.stderr).unwrap();
+    // A process that ends by a signal has no code.
+    Some((ran.status.code().unwrap_or(-1), message))
+}
+
+#[test]
+fn few_threads_are_enough_or_an_error_with_its_cause() {
+    let (mut refused, mut done) = (0, 0);
+    for arguments in [
+        "audit -q --threads 4 --robots robots.txt -o report --evidence evidence.csv new.log",
+        "audit --threads 1 --robots robots.txt --verify-dns --dns-server 127.0.0.1:9 \
+         --dns-timeout 0.01 -o report new.log",
+        "classify -q --threads 4 --robots robots.txt --token a -o verdicts.csv urls.txt",
+        "robots fetch -q --archive new.db a.invalid http://127.0.0.1:9",
+        "nightly -q --config new.toml --day 2026-03-01",
+    ] {
+        for limit in [1, 2, 3, 4, 6, 9] {
+            let directory = sandbox();
+            let path = directory.path();
+            fs::write(path.join("robots.txt"), "User-agent: *\nDisallow: /private\n").unwrap();
+            fs::write(path.join("urls.txt"), "https://a.example/private\n").unwrap();
+            fs::write(path.join("new.log"), log(10)).unwrap();
+            let config = "[sites.shop]\nlogs = ['new.log']\nrobots = 'robots.txt'\n\
+                          origin = 'https://shop.example'\n";
+            fs::write(path.join("new.toml"), config).unwrap();
+            let Some((code, message)) = with_few_threads(path, limit, arguments) else { return };
+            assert!(!message.contains("panicked"), "{arguments} {limit}: {message}");
+            match code {
+                0 | 3 => done += 1,
+                2 => {
+                    assert!(message.contains("cannot start "), "{arguments} {limit}: {message}");
+                    assert!(message.contains("(os error 11)"), "{arguments} {limit}: {message}");
+                    assert!(message.contains("ulimit -u"), "{arguments} {limit}: {message}");
+                    refused += 1;
+                }
+                code => panic!("{arguments} {limit}: {code} {message}"),
+            }
+        }
+    }
+    assert!(refused > 4 && done > 4, "{refused} {done}");
+}
+
+/// The program says so where new evidence lies beside an older report, also if the record of the run
+/// does not lie beside it.
+#[test]
+fn evidence_that_is_newer_than_its_report_is_refused() {
+    let evidence = "evidence report --crawler GPTBot --origin https://a.example -o folder \
+                    --requests-file evidence.csv.gz";
+    let of_tally = "evidence a.tally --crawler GPTBot --origin https://a.example -o folder \
+                    --requests-file evidence.csv";
+    for (scenario, evidence) in [(AUDIT, evidence), (TALLY, of_tally)] {
+        let stage = Stage::new(&scenario);
+        let mut mixed = 0;
+        for at in 1.. {
+            let directory = stage.copy();
+            let path = directory.path();
+            let marks = sandbox();
+            let mark = marks.path().join("fired");
+            let mut command = program(path, scenario.command);
+            // An exchange is one call of the kernel, in which nothing can be disturbed.
+            without_exchange(&mut command);
+            disturb(&mut command, Fault::Kill, at, &mark);
+            command.output().unwrap();
+            let is_last = fired(&mark).is_empty();
+            let refuses = |why: &str| {
+                let ran = program(path, evidence).output().unwrap();
+                let message = String::from_utf8(ran.stderr).unwrap();
+                assert!(!path.join("folder").exists());
+                assert_eq!(ran.status.code(), Some(2), "{message}");
+                message.contains(why)
+            };
+            if stage.is_each_whole(path) {
+                assert!(!refuses("newer than its report") && !refuses("not the evidence"), "{at}");
+            } else {
+                assert!(refuses("newer than its report"), "{at}");
+                if scenario.outputs == AUDIT.outputs && !path.join("report").exists() {
+                    continue;
+                }
+                mixed += 1;
+                for name in hidden(path) {
+                    let name = path.join(name);
+                    let _ = fs::remove_file(&name).or_else(|_| fs::remove_dir_all(&name));
+                }
+                // A tally alone does not name its evidence.
+                assert_eq!(refuses("not the evidence"), scenario.outputs == AUDIT.outputs, "{at}");
+            }
+            if is_last {
+                break;
+            }
+        }
+        assert!(mixed > 0, "no kill between the two: {}", scenario.command);
     }
 }
 

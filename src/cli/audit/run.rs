@@ -18,6 +18,7 @@ use crate::input::{copies::Repeats, source::Source};
 use crate::judge::Judge;
 use crate::merge::Merge;
 use crate::report::files::{PAGE, RUN_JSON};
+use crate::report::run::EvidenceFile;
 use crate::report::summary_view::SummaryView;
 use crate::report::{
     directory::Staging,
@@ -289,13 +290,15 @@ let repeats = &tally.header.repeats;
             .or_else(|| config.evidence.clone());
         let requests = self.evidence_file(evidence_path)?;
         let tally = self.tally(judged, requests.as_ref())?;
-        let write = || write_report(&staging, output, tally, evidence.as_deref(), &self.view);
-        let written = timed("report written", write)?;
         let requests = match finished(requests) {
             // A closed evidence pipe does not prevent the report.
             Err(err) if err.is_broken_pipe() => None,
             requests => requests?,
         };
+        let digest = requests.as_ref().map(WrittenRequests::digest);
+        let file = EvidenceFile { name: evidence.as_deref(), digest };
+        let write = || write_report(&staging, output, tally, file, &self.view);
+        let written = timed("report written", write)?;
         match evidence {
             None => commit_with(requests, staging.unplaced(), || staging.commit())?,
             Some(_) => {

@@ -22,6 +22,7 @@ use crate::nightly::{
 use crate::numbers::counted;
 use crate::report::escape::spelled_out;
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::report::run::EvidenceFile;
 use crate::report::{directory::Staging, metrics::DayMetrics, night_text::SiteNight};
 use crate::time::{Day, UtcTime, Window, Zone};
 
@@ -369,7 +370,8 @@ impl<'a> Job<'a> {
     /// Writes the report on `tally` to `output`.
     fn report_day(&self, tally: Tally, output: &Path) -> Result<WrittenReport> {
         let staging = Staging::open(output)?;
-        let written = write_report(&staging, output, tally, None, &view_of(self.show.stream()))?;
+        let (evidence, view) = (EvidenceFile::default(), view_of(self.show.stream()));
+        let written = write_report(&staging, output, tally, evidence, &view)?;
         staging.commit()?;
         Ok(written)
     }

@@ -130,7 +130,9 @@ fn snapshots_in_memory_judge_as_those_of_an_archive() {
         let body = body.into();
         let snapshot = MemorySnapshot { fetched_at, outcome, max_age_seconds, body };
         assert!(memory.add(origin.clone(), snapshot.clone()));
-        assert!(!memory.add(origin.clone(), snapshot), "a second one of the same second");
+        assert!(memory.add(origin.clone(), snapshot.clone()), "an equal one of the same second");
+        let other = MemorySnapshot { outcome: SnapshotOutcome::Status(500), ..snapshot };
+        assert!(!memory.add(origin.clone(), other), "another one of the same second");
     }
     writer.flush().unwrap();
     let crawlers = || vec![CrawlerProfile::of_token("a".to_owned())];

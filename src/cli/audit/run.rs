@@ -239,7 +239,7 @@ impl AuditRun {
         }
         let inputs = tally.inputs();
         warn_of_damage(&inputs);
-let repeats = &tally.header.repeats;
+        let repeats = &tally.header.repeats;
         note_repeats(repeats);
         let unread = UnreadLogs::of(&inputs, self.setup.min_parse_rate());
         unread.iter().for_each(|unread| warn(&unread.message));

@@ -18,7 +18,7 @@ use botaudit::error::Error;
 use botaudit::report::csv::CrawlerCells;
 use botaudit::report::html::page;
 use botaudit::report::page_model::PageModel;
-use botaudit::report::run::run_json;
+use botaudit::report::run::{EvidenceFile, run_json};
 use botaudit::report::summary::summary_text;
 use botaudit::report::tables::tables_of;
 
@@ -127,7 +127,7 @@ fn report(path: &Path) -> Result<(), Error> {
     }
     let model = PageModel::of(&audit, None);
     assert!(!page(&model).is_empty() && !summary_text(&model, &Default::default()).is_empty());
-    run_json(&audit, None, jiff::Timestamp::UNIX_EPOCH.into());
+    run_json(&audit, EvidenceFile::default(), jiff::Timestamp::UNIX_EPOCH.into());
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::judge::snapshot_history::SnapshotHistory;
 use crate::judge::timeline::BeforeFirst;
 use crate::logs::{limitation::Limitation, reject::Skip};
+use crate::merge::{Merge, sum};
 use crate::numbers::{counted, grouped};
 use crate::robots::foreign::Foreign;
 use crate::url::origin::Origin;
@@ -83,7 +84,7 @@ pub(super) fn no_robots_txt(audit: &ReportModel, rulings: &Rulings) -> Option<St
 
 /// No line was parsed.
 fn no_lines(audit: &ReportModel) -> Option<String> {
-    let sum = |of: fn(&Input) -> u64| audit.inputs.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&Input) -> u64| sum(audit.inputs.iter().map(of));
     if sum(|input| input.tally.parsed_lines()) > 0 {
         return None;
     }
@@ -162,13 +163,13 @@ fn why_unjudged(audit: &ReportModel, header: &Header) -> String {
         let sums = tally.total();
         let mut add = |cause: &dyn Fn() -> Cause, requests: u64| {
             if requests > 0 && audit.is_own_crawler(actor) {
-                *causes.entry(cause()).or_default().entry(origin).or_default() += requests;
+                causes.entry(cause()).or_default().entry(origin).or_default().absorb(requests);
             }
         };
         add(&|| Cause::of_unknown(origin, rulings), sums.unknown);
         add(&|| Cause::Unreachable, sums.unreachable);
     }
-    let requests = |origins: &BTreeMap<&str, u64>| origins.values().sum::<u64>();
+    let requests = |origins: &BTreeMap<&str, u64>| sum(origins.values().copied());
     let most = causes.into_iter().max_by_key(|(cause, of)| (requests(of), Reverse(*cause)));
     let (cause, origins) = most.expect("requests were not judged");
     match cause {
@@ -215,7 +216,7 @@ fn not_fetched(origin: &str, requests: u64, rulings: &Rulings) -> String {
 pub(super) fn unknown_origins(audit: &ReportModel) -> BTreeMap<&str, u64> {
     let mut origins: BTreeMap<&str, u64> = BTreeMap::new();
     for (origin, _, tally) in audit.actors() {
-        *origins.entry(origin).or_default() += tally.total().unknown;
+        origins.entry(origin).or_default().absorb(tally.total().unknown);
     }
     origins.retain(|_, requests| *requests > 0);
     origins

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::judge::timeline::BeforeFirst;
 use crate::logs::limitation::Limitation;
-use crate::merge::sum;
+use crate::merge::{Merge, sum};
 use crate::numbers::counted;
 use crate::url::origin::Origin;
 
@@ -92,18 +92,18 @@ fn about_format(audit: &ReportModel, limitation: Limitation) -> Option<String> {
 
 /// It is not known what was in force then.
 fn before_first(audit: &ReportModel, rulings: &Rulings) -> Vec<String> {
-    let (mut judged, mut unknown) = (0, 0);
+    let (mut judged, mut unknown) = (0u64, 0u64);
     for (origin, _, tally) in audit.actors().filter(|(_, _, tally)| tally.before_first > 0) {
         let is_only_failures =
             || rulings.histories.get(origin).is_some_and(|history| history.periods().is_empty());
         match audit.before_first {
-            BeforeFirst::Unknown => unknown += tally.before_first,
+            BeforeFirst::Unknown => unknown.absorb(tally.before_first),
             BeforeFirst::AsFirst => {
                 // Also what was read before the first fetch that did not fail.
                 let of_unknown = tally.total().unknown.min(tally.before_first);
-                unknown += of_unknown;
+                unknown.absorb(of_unknown);
                 if !is_only_failures() {
-                    judged += tally.before_first - of_unknown;
+                    judged.absorb(tally.before_first - of_unknown);
                 }
             }
         }

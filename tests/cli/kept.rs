@@ -39,7 +39,13 @@ fn tallies_give_the_same_report_and_merge() {
         sandbox
             .run(&format!("audit --robots {} --partial new.tally {}", path(robots), path(logs)))
             .exits(0);
-        sandbox.run("merge report.tally new.tally -o both.tally").exits(0);
+        let merged = sandbox.run("merge report.tally new.tally -o both.tally");
+        if merged.code == 2 {
+            // The list of crawlers has changed since then, so the two cannot be added up.
+            merged.complains("the list of known crawlers is");
+            continue;
+        }
+        merged.exits(0);
         sandbox.run("report both.tally -o both").exits(0);
         let sum = |report: &str| sandbox.table(&format!("{report}/summary.csv")).sum("requests");
         assert_eq!(sum("both"), 2 * sum("again"), "{version:?}");

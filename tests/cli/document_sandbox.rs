@@ -15,6 +15,7 @@ const CURL: &str = "#!/bin/sh\ncat \"$SANDBOX/robots.txt\"\n";
 const BOTAUDIT: &str = r#"#!/bin/sh
 case " $* " in
 *" init "*) set -- "$@" --root "$SANDBOX" ;;
+*" --from-log "*) set -- "$@" --fetch-any-port --allow-private-addresses ;;
 *" --verify-dns "*) set -- "$@" --dns-server 127.0.0.1:9 --dns-timeout 1 ;;
 esac
 exec "$BOTAUDIT" "$@"

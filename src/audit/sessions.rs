@@ -219,8 +219,11 @@ struct Clients {
     /// When ended sessions were last forgotten.
     swept: Option<i64>,
     /// The last request of each client at an origin, if it was under a Crawl-delay.
-    delayed: HashMap<(Arc<OriginKey>, Actor, u64), (i64, RobotsId), RandomState>,
+    delayed: HashMap<ClientAtOrigin, (i64, RobotsId), RandomState>,
 }
+
+/// An origin, a crawler and the identifier of a client.
+type ClientAtOrigin = (Arc<OriginKey>, Actor, u64);
 
 impl Sessions {
     /// Sessions that end after `minutes` without requests.

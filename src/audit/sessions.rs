@@ -2,7 +2,7 @@
 //!
 //! A session is a run of requests of one client with the user agent of one crawler, each within
 //! some minutes of the one before. A gap is the time from one request of a client at an origin to the next. Each input counts for
-//! itself, in the order of [`TimeOrder`]. Clients are only remembered while an input is read; the result has sums alone.
+//! itself, in the order of `time_order`. Clients are only remembered while an input is read; the result has sums alone.
 //!
 //! At most [`CLIENTS_MAX`] clients of an input are remembered. If there are more, those are
 //! forgotten whose session has ended, at most once a minute of the log; if too many are left, requests of further clients are counted

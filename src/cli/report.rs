@@ -14,7 +14,8 @@ use crate::audit::tally::{Tally, file::TALLY, header::Header, merge::merge_files
 use crate::error::{Error, Result};
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
-use crate::report::tables::{TABLES, has_table, option_of};
+use crate::report::optional_tables::{command_of, has_table};
+use crate::report::tables::TABLES;
 use crate::report::{columns::column::TableSchema, directory::Staging, escape::visible};
 use crate::report::{outputs::Outputs, run::EvidenceFile, summary_view::SummaryView};
 use crate::time::Day;
@@ -183,7 +184,7 @@ impl ReportArgs {
     fn check_tables(&self, audit: &ReportModel, asked: &[&TableSchema]) -> Result<()> {
         let lacks = |table: &&&TableSchema| !self.tables.is_empty() && !has_table(audit, table);
         asked.iter().find(lacks).map_or(Ok(()), |table| {
-            let needs = option_of(table).unwrap_or("another report");
+            let needs = command_of(table).unwrap_or("another report");
             Err(Error::usage(format!("this report has no table {}; it needs {needs}", name(table))))
         })
     }

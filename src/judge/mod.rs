@@ -12,6 +12,7 @@ pub mod decision_cache;
 pub mod explained;
 pub mod history;
 mod known;
+mod loaded;
 mod memory_budget;
 pub mod messages;
 pub mod origin_history;
@@ -47,16 +48,13 @@ use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 
 use by_crawler::ByCrawler;
 use decision_cache::DecisionCache;
+use loaded::{FAILURES_MAX, Loaded};
 use memory_budget::{MemoryBudget, file_bytes, name_bytes};
 use messages::{foreign_message, slow_decisions};
-use origin_history::OriginHistory;
 use outages::KnownOutages;
 use policy_files::NamedFiles;
 use profile::{CrawlerProfile, Profiles};
 use robots::{Binding, BoundRules, Robots, RobotsId};
-
-/// The most failures, and the most files that are not a robots.txt, that are kept.
-const FAILURES_MAX: usize = 1000;
 
 /// The only crawler of a judge made by [`Judge::ad_hoc`].
 pub const AD_HOC: CrawlerId = CrawlerId(0);
@@ -122,21 +120,6 @@ pub struct Judge {
 
 /// By the rules that they were compiled from. Keys are thousands of bytes long.
 type Policies = hashbrown::HashMap<RuleSetKey, Arc<CompiledPolicy>, foldhash::fast::RandomState>;
-
-/// The files and histories that were read so far.
-#[derive(Debug, Default)]
-struct Loaded {
-    /// By the name of the file; `None` if it could not be read.
-    sources: BTreeMap<String, Option<Arc<Robots>>>,
-    by_digest: HashMap<Digest, Arc<Robots>>,
-    versions: Vec<Arc<Robots>>,
-    /// The histories of the origins that were looked up in an archive.
-    histories: HashMap<Origin, Arc<OriginHistory>>,
-    /// By the name of the file, or the reason itself for an archive: why it could not be read.
-    failures: BTreeMap<String, String>,
-    /// By the name of the file: what it is instead of a robots.txt.
-    foreign: BTreeMap<String, Foreign>,
-}
 
 impl Judge {
     /// A judge of the crawlers in `registry`.
@@ -485,22 +468,6 @@ impl Judge {
     /// Callers that keep files must drop them when this number grows.
     pub fn times_forgotten(&self) -> u64 {
         self.memory.times_forgotten()
-    }
-}
-
-impl Loaded {
-    fn note_foreign(&mut self, source: String, robots: &Robots) {
-        if let Some(what) = robots.foreign.filter(|_| self.foreign.len() < FAILURES_MAX) {
-            self.foreign.insert(source, what);
-        }
-    }
-
-    /// Of too many failures of an archive, always the same ones are reported.
-    fn fail(&mut self, why: String) {
-        self.failures.insert(why.clone(), why);
-        if self.failures.len() > FAILURES_MAX {
-            self.failures.pop_last();
-        }
     }
 }
 

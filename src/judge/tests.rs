@@ -1,5 +1,6 @@
 //! Verdicts by files of a directory, and the data that they share.
 
+use super::origin_history::OriginHistory;
 use super::*;
 use crate::archive::memory::MemorySnapshot;
 use crate::archive::reader::Archive;

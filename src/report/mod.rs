@@ -29,6 +29,7 @@ mod line_totals;
 pub mod metrics;
 pub mod night_text;
 pub mod nights;
+pub mod optional_tables;
 pub mod output;
 pub mod outputs;
 pub mod page_model;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::audit::comparison::{compared_changes, compared_day, comparison, has_compared_changes};
+use crate::audit::comparison::{compared_changes, compared_day, comparison};
 use crate::audit::compliance::compliance;
 use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
 use crate::audit::reaction_rows::ReactionRow;
@@ -26,6 +26,7 @@ use super::columns::tables::{
     SESSIONS, STATUS, SUMMARY, UNKNOWN_CRAWLERS, URLS, USAGE, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
+use super::optional_tables::has_table;
 use super::robots_rules::robots_rules;
 
 /// An audit, and the rendered cells of its crawlers.
@@ -72,39 +73,6 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
 /// Writes one table of an audit.
 pub type WriteTable =
     Box<dyn Fn(&ReportModel, &CrawlerCells<'_>, &mut dyn Write) -> io::Result<()>>;
-
-/// The options of the tables that only some reports have. `has_table` knows which.
-const OPTIONS: [(&TableSchema, &str); 9] = [
-    (&WHAT_IF, "audit --what-if FILE"),
-    (&COMPARISON, "report --compare-at DAY"),
-    (&CHANGE_COMPARISON, "report --compare-at changes"),
-    (&SESSIONS, "audit --session-minutes MINUTES"),
-    (&NETWORKS, "audit --session-minutes MINUTES --networks FILE"),
-    (&COSTS, "audit --cost-per-gb PRICE"),
-    (&SECTION, "audit --paths"),
-    (&PATHS, "audit --paths"),
-    (&URLS, "audit --paths"),
-];
-
-/// The command that makes `table`, if not every report has it.
-pub fn option_of(table: &TableSchema) -> Option<&'static str> {
-    OPTIONS.iter().find(|(of, _)| of.file == table.file).map(|(_, option)| *option)
-}
-
-/// Whether the report of `audit` has `table`.
-pub fn has_table(audit: &ReportModel, table: &TableSchema) -> bool {
-    let has = |option| !audit.options.get(option).is_null();
-    match table.file {
-        file if file == WHAT_IF.file => audit.simulation.is_some(),
-        file if file == COMPARISON.file => compared_day(audit).is_some(),
-        file if file == CHANGE_COMPARISON.file => has_compared_changes(audit),
-        file if file == SESSIONS.file => has("session_minutes"),
-        file if file == NETWORKS.file => has("networks"),
-        file if file == COSTS.file => audit.price.is_some(),
-        file if [SECTION, PATHS, URLS].map(|of| of.file).contains(&file) => audit.paths.is_some(),
-        _ => true,
-    }
-}
 
 /// The [`TABLES`] that the report of `audit` has, with their functions.
 pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSchema, WriteTable)> {

@@ -230,3 +230,22 @@ fn ten_queries_are_many_and_no_query_is_one_of_them() {
     let columns = "requests urls many_queries_requests many_queries_share";
     assert_eq!(sandbox.table("out/urls.csv").cells(columns), ["21 | 19 | 11 | 0.523810"]);
 }
+
+#[test]
+fn a_delay_of_zero_sets_no_limit() {
+    for (delay, directives) in [
+        ("0", &["disallow"][..]),
+        ("0.0", &["disallow"]),
+        ("1", &["crawl-delay-gaps", "crawl-delay-pace", "disallow"]),
+    ] {
+        let robots = format!("User-agent: *\nCrawl-delay: {delay}\nDisallow: /shop\n");
+        let sandbox = archive(&[(0, &robots)]);
+        let log: String =
+            [HOUR, HOUR + 1, HOUR + 5].map(|at| line(at, "/", "200", GPTBOT)).concat();
+        sandbox.write("access.log", log);
+        sandbox.run(&format!("{AUDIT} --session-minutes 5 access.log")).exits(0);
+        let rows = sandbox.table("out/compliance.csv").cells("scope directive");
+        let of_crawler = rows.iter().filter_map(|row| row.strip_prefix("crawler | "));
+        assert_eq!(of_crawler.collect::<Vec<_>>(), directives, "{delay}");
+    }
+}

@@ -31,8 +31,8 @@ pub struct InputTally {
     pub bytes: u64,
     /// Skipped lines, by reason.
     pub skipped: [u64; Skip::ALL.len()],
-    /// The bytes of lines that should be records and are not, with line ends; of those over the limit,
-    /// as far as they are kept.
+    /// The bytes of lines that should be records and are not, with line ends. Of lines over the limit,
+    /// only the part that is kept.
     pub unread_bytes: u64,
 }
 

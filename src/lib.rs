@@ -109,6 +109,10 @@ pub mod judge;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
+pub mod table;
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod audit;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

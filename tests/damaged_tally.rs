@@ -15,12 +15,12 @@ use botaudit::audit::damaged_file::name_damaged;
 use botaudit::audit::model::ReportModel;
 use botaudit::audit::tally::{counter::TallyLimits, merge::merge_files};
 use botaudit::error::Error;
-use botaudit::report::csv::CrawlerCells;
 use botaudit::report::html::page;
 use botaudit::report::page_model::PageModel;
 use botaudit::report::run::{EvidenceFile, run_json};
 use botaudit::report::summary::summary_text;
 use botaudit::report::tables::tables_of;
+use botaudit::table::csv::CrawlerCells;
 
 /// The memory that the tallies here may take.
 const LIMIT: usize = 24 << 20;

@@ -9,8 +9,8 @@ use arrow_array::{Array, DictionaryArray, Int32Array, StringArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder};
 use arrow_pyarrow::ToPyArrow;
 use botaudit::classify::{batch::JudgedBatch, crawler_source::CrawlerSource, outcome::Detail};
-use botaudit::report::escape::visible;
 use botaudit::report::verdicts::{COLUMNS, with_cell};
+use botaudit::table::escape::visible;
 use pyo3::prelude::*;
 
 /// The columns of answers, in their order: those of the command without the URL.

@@ -22,7 +22,7 @@ use botaudit::audit::tally::Tally;
 use botaudit::audit::tally::counts::Counts;
 use botaudit::audit::tally::header::{Header, InputSummary};
 use botaudit::classify::url_parts::UrlParts;
-use botaudit::report::columns::tables::TABLES;
+use botaudit::report::schemas::TABLES;
 use botaudit::url::origin::Origin;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -3,9 +3,9 @@
 use botaudit::crawlers::{product_token::checked_token, registry::Registry};
 use botaudit::lint::catalogue::LINTS;
 use botaudit::lint::known_tokens::KnownTokens;
-use botaudit::report::escape::visible;
 use botaudit::robots::foreign::foreign;
 use botaudit::robots::parse::{cut, parse_body};
+use botaudit::table::escape::visible;
 use botaudit::{Decision, Dialect};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

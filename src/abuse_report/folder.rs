@@ -8,11 +8,11 @@ use crate::audit::model::ReportModel;
 use crate::audit::tally::identity_sources::IdentitySources;
 use crate::digest::sha256;
 use crate::error::{Error, Result};
-use crate::report::columns::column::TableSchema;
-use crate::report::columns::tables::{ROBOTS_FETCHES, SUMMARY, VIOLATION};
-use crate::report::csv::CrawlerCells;
 use crate::report::directory::Staging;
+use crate::report::schemas::{ROBOTS_FETCHES, SUMMARY, VIOLATION};
 use crate::report::tables::tables_of;
+use crate::table::csv::CrawlerCells;
+use crate::table::schema::TableSchema;
 use crate::url::origin::Origin;
 
 use super::letter::letter;

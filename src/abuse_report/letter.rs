@@ -4,7 +4,7 @@ use crate::audit::tally::identity_sources::IdentitySources;
 use crate::audit::{crawler_row::Broken, sums::Span};
 use crate::crawlers::identity::Identity;
 use crate::numbers::{counted, grouped};
-use crate::report::escape::visible;
+use crate::table::escape::visible;
 use crate::time::UtcTime;
 
 use super::reporter::Reporter;

@@ -11,7 +11,7 @@ use crate::bounded::StableHash;
 use crate::error::{Error, Result};
 use crate::input::open::{Opened, open};
 use crate::input::source::{Location, Source};
-use crate::report::escape::shown;
+use crate::table::escape::shown;
 
 use super::subject::Subject;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::audit::tally::header::RobotsVersion;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::report::escape::visible;
+use crate::table::escape::visible;
 
 use super::subject::Subject;
 

@@ -5,6 +5,7 @@
 //! depend on the number of threads or the size of chunks.
 
 pub mod answer_tally;
+mod cells;
 mod chunk_queue;
 pub mod client_address;
 pub mod client_key;

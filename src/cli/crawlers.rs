@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::numbers::{counted, grouped};
 use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
-use crate::report::escape::visible;
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::table::escape::visible;
 
 use super::access_rights::TcpUse;
 use super::confinement::confine;

@@ -14,8 +14,9 @@ use crate::digest::DigestWriter;
 use crate::error::{Error, Result};
 use crate::numbers::counted;
 use crate::report::directory::Staging;
-use crate::report::{escape::visible, outputs::Outputs, outputs::Overwrite};
+use crate::report::{outputs::Outputs, outputs::Overwrite};
 use crate::staged::pending::is_ahead;
+use crate::table::escape::visible;
 
 use super::access_rights::TcpUse;
 use super::confinement::confine;

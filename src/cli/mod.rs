@@ -51,7 +51,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::Error;
-use crate::report::escape::{has_hidden, visible};
+use crate::table::escape::{has_hidden, visible};
 
 use exit_status::exit_code;
 use help::short_of_program;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::error::Result;
-use crate::report::escape::spelled_out;
+use crate::table::escape::spelled_out;
 
 use super::{shared::print_to, terminal::OutputStream};
 

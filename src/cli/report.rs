@@ -12,12 +12,14 @@ use crate::audit::damaged_file::name_damaged;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY, header::Header, merge::merge_files};
 use crate::error::{Error, Result};
+use crate::report::directory::Staging;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
 use crate::report::optional_tables::{command_of, has_table};
 use crate::report::tables::TABLES;
-use crate::report::{columns::column::TableSchema, directory::Staging, escape::visible};
 use crate::report::{outputs::Outputs, run::EvidenceFile, summary_view::SummaryView};
+use crate::table::escape::visible;
+use crate::table::schema::TableSchema;
 use crate::time::Day;
 
 use super::access_rights::TcpUse;

@@ -9,8 +9,8 @@ use crate::audit::{model::ReportModel, quotes::UsedRobots};
 use crate::digest::Digest;
 use crate::files::read_up_to;
 use crate::lint::line_errors;
-use crate::report::escape::visible;
 use crate::robots::parse::cut;
+use crate::table::escape::visible;
 
 use super::shared::warn;
 

@@ -12,9 +12,9 @@ use crate::config::fault::Fault;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::lint::distance::distance;
-use crate::report::escape::visible;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::staged::is_stdout;
+use crate::table::escape::visible;
 use crate::time::Day;
 use crate::url::origin::Origin;
 

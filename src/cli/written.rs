@@ -9,13 +9,13 @@ use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY};
 use crate::error::{Error, Result};
 use crate::pipeline::both::both;
-use crate::report::csv::CrawlerCells;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_document, json_lines};
 use crate::report::run::{EvidenceFile, run_json};
 use crate::report::tables::{TABLES, tables_of};
 use crate::report::{directory::Staging, html::page, page_model::PageModel};
 use crate::report::{summary::summary_text, summary_view::SummaryView};
+use crate::table::csv::CrawlerCells;
 
 use super::shared::cannot_print;
 

@@ -19,7 +19,7 @@ use crate::input::{lines::lines, open::open};
 use crate::logs::detect::{Hints, detect};
 use crate::logs::{LineContent, format::Format, record::Record, record::Scratch};
 use crate::numbers::{counted, grouped};
-use crate::report::escape::visible;
+use crate::table::escape::visible;
 use crate::url::target::Target;
 
 use super::rules::{AgentGroup, DeniedNetworks};

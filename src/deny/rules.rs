@@ -9,7 +9,7 @@ use crate::crawlers::networks::Network;
 use crate::crawlers::{pattern::Pattern, ranges::Ranges, registry::Registry};
 use crate::error::{Error, Result};
 use crate::net::address::is_public;
-use crate::report::escape::visible;
+use crate::table::escape::visible;
 
 use super::pattern::{Anchors, portable};
 use super::selection::DeniedCrawler;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::input::lasting_name::lasting_name;
 use crate::input::source::{Location, expand};
 use crate::logs::detect::Hints;
-use crate::report::escape::{has_hidden, visible};
+use crate::table::escape::{has_hidden, visible};
 use crate::url::origin::Origin;
 
 use super::log_hosts::LogHosts;

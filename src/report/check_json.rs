@@ -34,7 +34,7 @@ use crate::judge::usage::StatedPreference;
 use crate::robots::model::ProductToken;
 
 use super::check_words::{change, dialect_name, reason, undecided_words, verdict};
-use super::escape::visible;
+use crate::table::escape::visible;
 
 /// The most rules and User-agent lines in one object. A robots.txt may have tens of thousands.
 const LISTED_MAX: usize = 1_000;

@@ -13,7 +13,8 @@ use crate::numbers::counted;
 use super::check_words::{
     binding_words, change, dialect_name, name, reason, shown, undecided_words, verdict,
 };
-use super::{age::age_text, escape::visible, robots_rules::field_name};
+use super::{age::age_text, robots_rules::field_name};
+use crate::table::escape::visible;
 
 /// The most rules and User-agent lines that are shown; the others are counted.
 const SHOWN_MAX: usize = 20;

@@ -6,7 +6,7 @@ use crate::explain::{change::PathChange, checked_crawler::CrawlerKind, reason::D
 use crate::judge::timeline::AllowAll;
 use crate::url::{dialect::Dialect, origin::Origin};
 
-use super::escape::visible;
+use crate::table::escape::visible;
 
 /// The most characters shown of one pattern or value. A line of a robots.txt can have 16 KiB.
 const SHOWN_CHARS_MAX: usize = 120;

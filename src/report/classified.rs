@@ -4,7 +4,7 @@ use crate::classify::summary::{By, KeyCounts, Others, SortedSummary, VerdictCoun
 use crate::classify::{answer::VerdictWord, crawler_source::CrawlerSource};
 use crate::error::Result;
 
-use super::csv::Row;
+use crate::table::csv::Row;
 
 /// The columns before the counts.
 const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "pattern"];

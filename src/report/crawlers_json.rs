@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::crawlers::crawler::{Crawler, StarGroups, Trigger, Visibility};
 use crate::crawlers::{identify::Identified, ranges::file_name, registry::Registry};
 
-use super::escape::visible;
+use crate::table::escape::visible;
 
 /// All crawlers in matching order, as one array.
 pub fn list_json(registry: &Registry) -> String {

@@ -6,7 +6,7 @@ use crate::crawlers::crawler::{Crawler, Obligation, StarGroups, StatedPolicy, Vi
 use crate::crawlers::{identify::Identified, ranges::file_name, registry::Registry};
 
 use super::aligned::{cut, line, widths};
-use super::escape::visible;
+use crate::table::escape::visible;
 
 /// The width of a list cell in characters; the last column is never cut.
 const CELL_CHARS_MAX: usize = 30;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::lint::catalogue::{LINTS, Lint, Severity};
 use crate::lint::diagnostic::{Diagnostic, Diagnostics};
 
-use super::escape::visible;
+use crate::table::escape::visible;
 
 /// The most findings of one code that the text shows for a file; the others are counted.
 fn shown_max(severity: Severity) -> usize {

@@ -7,7 +7,8 @@ use crate::lint::catalogue::Severity;
 use crate::lint::diagnostic::{Diagnostic, Diagnostics};
 use crate::time::UtcTime;
 
-use super::{escape::visible, findings::sentence};
+use super::findings::sentence;
+use crate::table::escape::visible;
 
 /// The findings of `files` at `now`; warnings fail a run that `is_strict`.
 pub fn findings_junit(files: &[(String, Diagnostics)], is_strict: bool, now: UtcTime) -> String {

@@ -5,8 +5,8 @@ use crate::logs::{json::proposal::proposal, registry::ENTRIES};
 use crate::numbers::percent;
 
 use super::aligned::cut;
-use super::escape::{spelled_out, visible};
 use super::privacy::{Addresses, Privacy, Queries};
+use crate::table::escape::{spelled_out, visible};
 
 /// The most characters shown of an unparsed line.
 const LINE_CHARS_MAX: usize = 200;

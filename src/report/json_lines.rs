@@ -9,9 +9,10 @@ use std::path::Path;
 use crate::audit::model::ReportModel;
 use crate::error::{Error, Result};
 
-use super::columns::column::{CsvColumn, TableSchema};
-use super::csv::CrawlerCells;
-use super::{escape::shown, tables::WriteTable, tables::tables_of};
+use super::{tables::WriteTable, tables::tables_of};
+use crate::table::csv::CrawlerCells;
+use crate::table::escape::shown;
+use crate::table::schema::{CsvColumn, TableSchema};
 
 /// Writes the rows of `tables` of `audit`.
 ///
@@ -99,7 +100,7 @@ fn value(table: &TableSchema, column: &str, cell: &str) -> String {
     }
 }
 
-/// Whether cells with that unit are decimal numbers, as [`super::csv::Row`] writes them.
+/// Whether cells with that unit are decimal numbers, as [`crate::table::csv::Row`] writes them.
 fn is_numeric(unit: &str) -> bool {
     const UNITS: [&str; 7] =
         ["count", "bytes", "minutes", "seconds", "hours", "0 to 23", "line number from 1"];
@@ -112,8 +113,8 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::tables::SUMMARY;
-    use super::super::columns::tables::TABLES;
+    use super::super::schemas::SUMMARY;
+    use super::super::schemas::TABLES;
     use super::*;
 
     #[test]

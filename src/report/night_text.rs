@@ -4,8 +4,9 @@ use crate::audit::{coverage::Coverage, sums::Sums};
 use crate::time::Day;
 
 use super::summary::violations_words;
-use super::{escape::visible, metrics::DayMetrics, nights::EventRow};
+use super::{metrics::DayMetrics, nights::EventRow};
 use crate::numbers::{counted, grouped, percent};
+use crate::table::escape::visible;
 
 /// The start of each summary, by which botaudit recognises its own files.
 pub const HEADLINE_START: &str = "botaudit: ";

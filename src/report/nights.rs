@@ -6,8 +6,8 @@ use crate::audit::sums::Sums;
 use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::time::Day;
 
-use super::columns::tables::{EVENTS, TREND};
-use super::csv::CsvTable;
+use super::schemas::{EVENTS, TREND};
+use crate::table::csv::CsvTable;
 
 /// The requests of one crawler on one day at one site.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -3,10 +3,10 @@
 use crate::audit::comparison::{compared_day, has_compared_changes};
 use crate::audit::model::ReportModel;
 
-use super::columns::column::TableSchema;
-use super::columns::tables::{
+use super::schemas::{
     CHANGE_COMPARISON, COMPARISON, COSTS, NETWORKS, PATHS, SECTION, SESSIONS, URLS, WHAT_IF,
 };
+use crate::table::schema::TableSchema;
 
 /// A table, the command that makes it, and whether a report has it.
 type OptionalTable = (TableSchema, &'static str, fn(&ReportModel) -> bool);

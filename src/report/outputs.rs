@@ -19,10 +19,10 @@ use crate::input::open::open;
 use crate::input::source::{Location, Source};
 use crate::staged::is_stdout;
 
-use super::columns::column::TableSchema;
-use super::columns::tables::{EVENTS, REQUESTS_EVIDENCE, TREND};
+use super::schemas::{EVENTS, REQUESTS_EVIDENCE, TREND};
 use super::verdicts::COLUMNS;
 use super::{classified::summary_header, directory::check_replaceable, night_text::HEADLINE_START};
+use crate::table::schema::TableSchema;
 
 /// The most decompressed bytes of an existing file that are read.
 const HEAD_BYTES_MAX: usize = 256 << 10;

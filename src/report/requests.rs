@@ -16,8 +16,8 @@ use crate::input::source::{FileId, Source};
 use crate::mutex::{lock, unpoisoned};
 use crate::staged::{StagedFile, is_stdout, pending::Unplaced};
 
-use super::csv::CsvTable;
-use super::{columns::tables::REQUESTS_EVIDENCE, compression::OutputCompression, privacy::Privacy};
+use super::{compression::OutputCompression, privacy::Privacy, schemas::REQUESTS_EVIDENCE};
+use crate::table::csv::CsvTable;
 
 /// The rows of one block, in bytes before compression.
 const BLOCK_BYTES: usize = 256 << 10;

@@ -9,10 +9,10 @@ use crate::merge::Merge;
 
 use super::aligned::{cut, wrapped};
 use super::comparison_text::comparison_lines;
-use super::escape::{shown, spelled_out};
 use super::summary_table::{most_of, table_text};
 use super::{page_model::PageModel, palette::Palette, summary_view::SummaryView};
 use crate::numbers::{counted, grouped, percent};
+use crate::table::escape::{shown, spelled_out};
 
 /// The most crawlers named in the result of a draft, or of a change.
 const CHANGED_SHOWN: usize = 3;

@@ -11,12 +11,12 @@ use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::merge::Merge;
 
 use super::aligned::{cut, line, widths, wrapped};
-use super::csv::not_bound_reason;
-use super::escape::{shown, visible};
 use super::page_model::{PageModel, broken_rules, is_itself, text as page_text};
 use super::page_model::{crawler::CrawlerTotals, heaviest::Heaviest, rule::RuleTotals};
 use super::summary_view::{SummaryBy, SummaryView};
 use crate::numbers::{counted, grouped, percent};
+use crate::table::csv::not_bound_reason;
+use crate::table::escape::{shown, visible};
 
 /// The width of a text cell in characters, unless the terminal is wide.
 const CELL_CHARS_MAX: usize = 40;

@@ -19,15 +19,15 @@ use crate::config::money::MILLION;
 use crate::statistics::{two_proportions, wilson_interval};
 use crate::time::Hour;
 
-use super::columns::column::TableSchema;
-use super::columns::tables::{
+use super::optional_tables::has_table;
+use super::robots_rules::robots_rules;
+use super::schemas::{
     CHANGE_COMPARISON, COMPARISON, COMPLIANCE, COSTS, CRAWL_DELAY, DAILY, HOURLY, NETWORKS, PATHS,
     POLICY_FILES, REACTIONS, REFERRALS, REFETCHES, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SECTION,
     SESSIONS, STATUS, SUMMARY, UNKNOWN_CRAWLERS, URLS, USAGE, VIOLATION, WHAT_IF,
 };
-use super::csv::{CrawlerCells, CsvTable, Row};
-use super::optional_tables::has_table;
-use super::robots_rules::robots_rules;
+use crate::table::csv::{CrawlerCells, CsvTable, Row};
+use crate::table::schema::TableSchema;
 
 /// An audit, and the rendered cells of its crawlers.
 pub struct Audited<'a> {

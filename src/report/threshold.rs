@@ -8,10 +8,11 @@ use crate::audit::{crawler_row::ActorRow, model::ReportModel};
 use crate::crawlers::crawler::TOOL_PURPOSES;
 use crate::crawlers::{identity::Identity, registry::Registry};
 
-use super::columns::{column::CsvColumn, tables::SUMMARY};
 use super::condition::expression::{Condition, ConditionError};
-use super::csv::{CrawlerCells, Row};
+use super::schemas::SUMMARY;
 use super::tables::summary_row;
+use crate::table::csv::{CrawlerCells, Row};
+use crate::table::schema::CsvColumn;
 
 /// The most rows shown for each condition.
 const ROWS_SHOWN: usize = 5;

@@ -13,9 +13,9 @@ use crate::classify::{input_format::InputFormat, rows::InputRow};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 
-use super::digest_text::{SNAPSHOT_BYTES, digest_text};
-use super::escape::{csv_cell, push_in_quotes, push_quoted, visible};
-use super::plain_text::{is_plain_cell, is_plain_text};
+use crate::table::digest_text::{SNAPSHOT_BYTES, digest_text};
+use crate::table::escape::{csv_cell, push_in_quotes, push_quoted, visible};
+use crate::table::plain_text::{is_plain_cell, is_plain_text};
 
 /// The columns of the long form, after those of the input.
 pub const COLUMNS: [&str; 10] = [

@@ -20,10 +20,10 @@ use botaudit::audit::{self, Options, Progress, tally};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;
-use botaudit::report::csv::CrawlerCells;
 use botaudit::report::privacy::{Addresses, Privacy, Queries};
 use botaudit::report::requests::RequestsFile;
 use botaudit::report::tables::tables_of;
+use botaudit::table::csv::CrawlerCells;
 use botaudit::url::{dialect::Dialect, origin::Origin};
 
 use crate::program::Sandbox;

@@ -13,14 +13,15 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use botaudit::report::columns::column::{CsvColumn, TableSchema};
-use botaudit::report::columns::tables::TABLES;
+use botaudit::report::schemas::TABLES;
+use botaudit::table::schema::{CsvColumn, TableSchema};
 
 use crate::document_sandbox::DocumentSandbox;
 use crate::program::repository;
 
 /// The table of columns that several tables share begins after this line of docs/reports.md.
-const GENERATED: &str = "<!-- Generated from src/report/columns by scripts/update-expected. -->\n";
+const GENERATED: &str =
+    "<!-- Generated from src/report/schemas.rs by scripts/update-expected. -->\n";
 
 fn read(page: &str) -> String {
     fs::read_to_string(repository().join(page)).unwrap_or_else(|err| panic!("{page}: {err}"))

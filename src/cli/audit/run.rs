@@ -22,11 +22,11 @@ use crate::report::run::EvidenceFile;
 use crate::report::summary_view::SummaryView;
 use crate::report::{
     directory::Staging,
-    escape::visible,
     requests::{RequestsFile, WrittenRequests},
     tables::TABLES,
 };
 use crate::staged::{is_stdout, pending::Unplaced, ready, replace};
+use crate::table::escape::visible;
 use crate::time::UtcTime;
 
 use super::super::collect::{CollectedInput, write_collected};

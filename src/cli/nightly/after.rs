@@ -12,9 +12,9 @@ use crate::crawlers::{crawler::Crawler, registry::Registry};
 use crate::error::{Error, Result};
 use crate::nightly::events::{events, trend};
 use crate::nightly::state::{State, rows::ActorDay};
-use crate::report::columns::tables::{EVENTS, TREND};
 use crate::report::night_text::{SiteNight, night_text};
 use crate::report::nights::{EventRow, events_csv, trend_csv};
+use crate::report::schemas::{EVENTS, TREND};
 use crate::staged::{is_stdout, replace, replace_both};
 
 use super::super::shared::print;

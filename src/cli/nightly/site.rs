@@ -20,10 +20,10 @@ use crate::nightly::{
     log_hosts::LogHosts, plan::Plan, refused::refused, rotation::LogFiles, state::State,
 };
 use crate::numbers::counted;
-use crate::report::escape::spelled_out;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::run::EvidenceFile;
 use crate::report::{directory::Staging, metrics::DayMetrics, night_text::SiteNight};
+use crate::table::escape::spelled_out;
 use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::super::audit::files::{check_files, name_inputs};

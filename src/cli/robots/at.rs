@@ -6,7 +6,8 @@ use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
 use crate::judge::history::History;
 use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce};
-use crate::report::{age::age_text, escape::visible};
+use crate::report::age::age_text;
+use crate::table::escape::visible;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use crate::error::Result;
-use crate::report::escape::visible;
+use crate::table::escape::visible;
 
 use super::super::shared::cannot_print;
 

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::archive::versions::{RulesChange, Stretch, stretches};
 use crate::error::Result;
-use crate::report::escape::visible;
+use crate::table::escape::visible;
 
 use super::super::{exit_status::ExitStatus, help::short, shared::print};
 use super::archive_arg::{ArchiveArg, known_history, named_origin};

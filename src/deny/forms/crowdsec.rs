@@ -1,6 +1,6 @@
 //! Decisions for CrowdSec, as CSV.
 
-use crate::report::escape::{csv_cell, push_quoted};
+use crate::table::escape::{csv_cell, push_quoted};
 
 use crate::deny::rules::{DenyRules, MARK, comment};
 

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, ops::Range};
 
-use crate::report::columns::column::CsvColumn;
+use crate::table::schema::CsvColumn;
 use crate::time::{DAY_SECONDS, Day, Zone};
 
 /// The most days of a year.

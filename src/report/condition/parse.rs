@@ -4,7 +4,7 @@ use super::expression::{
     Condition, ConditionError, Expression, Kind, Operand, Operator, Word, kind, time, words_of,
 };
 use super::token::{LocatedToken, Token, tokens};
-use crate::report::columns::column::{CsvColumn, TableSchema};
+use crate::table::schema::{CsvColumn, TableSchema};
 
 /// The deepest nesting of parentheses and `not`. It prevents a stack overflow.
 const DEPTH_MAX: usize = 64;
@@ -199,7 +199,7 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::columns::tables::SUMMARY;
+    use crate::report::schemas::SUMMARY;
 
     #[track_caller]
     fn check(text: &str, at: usize, why: &str) {

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use crate::audit::{crawler_row::Delayed, delay_kept::Excess};
 
-use super::super::escape::visible;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::table::HtmlTable;
+use crate::table::escape::visible;
 
 /// The section; `None` if no Crawl-delay applies.
 pub fn delay(model: &PageModel<'_>) -> Option<Markup> {

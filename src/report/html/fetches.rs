@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use crate::audit::tally::crawler_tally::Actor;
 
-use super::super::csv::not_bound_reason;
 use super::super::page_model::{PageModel, crawler::CrawlerTotals, is_itself};
 use super::{markup::strongly_counted, table::HtmlTable};
+use crate::table::csv::not_bound_reason;
 
 /// The table with all rows.
 const FILE: &str = "robots-fetches.csv";

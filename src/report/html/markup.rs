@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use maud::{Markup, Render, html};
 
-use super::super::escape::shown;
 use crate::numbers::grouped;
+use crate::table::escape::shown;
 
 /// The most characters shown of foreign text; the CSV files have all.
 const CHARS_MAX: usize = 160;

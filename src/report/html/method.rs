@@ -8,9 +8,10 @@ use serde_json::Value;
 use crate::audit::input_tally::Input;
 
 use super::super::files::{PAGE, RUN_JSON};
-use super::super::{escape::shown, page_model::PageModel};
+use super::super::page_model::PageModel;
 use super::{markup::file_link, table::HtmlTable};
 use crate::numbers::grouped;
+use crate::table::escape::shown;
 
 const WORDS: &[(&str, &str)] = &[
     (

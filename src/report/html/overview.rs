@@ -5,11 +5,11 @@ use maud::{Markup, html};
 use crate::audit::{coverage::Coverage, sums::Span};
 use crate::time::UtcTime;
 
-use super::super::escape::shown;
 use super::super::page_model::PageModel;
 use super::markup::{code, cut, listed, minute, named, strong, strongly_counted};
 use super::{crawlers, periods};
 use crate::numbers::{counted, grouped, percent};
+use crate::table::escape::shown;
 
 /// The heading and the inputs.
 pub fn header(model: &PageModel<'_>) -> Markup {

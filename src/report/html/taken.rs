@@ -13,11 +13,11 @@ use crate::audit::tally::section_counts::SectionTally;
 use crate::merge::Merge;
 use crate::numbers::{megabytes, ratio};
 
-use super::super::escape::visible;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::LegendEntry;
 use super::markup::{listed, strongly_counted};
 use super::table::{HtmlTable, Kind};
+use crate::table::escape::visible;
 
 /// How many crawlers the sentence names.
 const NAMES_SHOWN: usize = 3;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::super::csv::not_bound_reason;
-use super::super::escape::visible;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::table::HtmlTable;
+use crate::table::csv::not_bound_reason;
+use crate::table::escape::visible;
 
 /// The section; `None` if each line was parsed and each request judged.
 pub fn unjudged(model: &PageModel<'_>) -> Option<Markup> {

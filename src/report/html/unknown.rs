@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::super::escape::visible;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest};
 use super::table::HtmlTable;
+use crate::table::escape::visible;
 
 /// The row of all that did not fit in `unknown-crawlers.csv`.
 const OTHERS: &[u8] = b"(others)";

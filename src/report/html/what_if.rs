@@ -9,12 +9,12 @@ use crate::audit::what_if::WhatIfChange;
 use crate::crawlers::crawler::CrawlerId;
 use crate::judge::robots::DecidingRule;
 
-use super::super::escape::visible;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, legend};
 use super::markup::{Badge, code};
 use super::table::{HtmlTable, Kind};
 use crate::numbers::{counted, grouped};
+use crate::table::escape::visible;
 
 /// The table with all rows.
 const FILE: &str = "what-if.csv";

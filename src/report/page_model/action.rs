@@ -7,9 +7,9 @@ use crate::audit::tally::crawler_tally::Actor;
 use crate::crawlers::identity::Identity;
 use crate::numbers::{counted, grouped, percent};
 
-use super::super::csv::not_bound_reason;
 use super::rule::rule_text;
 use super::{PageModel, crawler::CrawlerTotals, is_itself, text};
+use crate::table::csv::not_bound_reason;
 
 /// Stands for the directory of the page, which the page does not know.
 const REPORT: &str = "REPORT";

@@ -22,10 +22,10 @@ use crate::digest::Digest;
 use crate::merge::Merge;
 use crate::time::{Day, Hour};
 
-use super::escape::visible;
 use super::files::files_of;
 use super::line_totals::LineTotals;
 use super::robots_rules::{NearLines, robots_rules};
+use crate::table::escape::visible;
 use crawler::{CrawlerTotals, RulesState};
 use heaviest::Heaviest;
 use rule::{BrokenBy, RuleTotals};

@@ -10,7 +10,8 @@ use crate::audit::tally::example::Example;
 use crate::judge::robots::DecidingRule;
 use crate::merge::Merge;
 
-use super::super::{escape::visible, robots_rules::field_name};
+use super::super::robots_rules::field_name;
+use crate::table::escape::visible;
 
 /// The most origins kept for one rule.
 const ORIGINS_MAX: usize = 100;

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use botaudit::crawlers::registry::Registry;
-use botaudit::report::columns::tables::{SUMMARY, TABLES};
+use botaudit::report::schemas::{SUMMARY, TABLES};
 use botaudit::report::condition::expression::Condition;
 use botaudit::report::threshold::Threshold;
 use libfuzzer_sys::fuzz_target;

@@ -1,11 +1,13 @@
 //! The tables that a run writes.
 
-use super::column::{CsvColumn, TableSchema, column, count, joined, line_number, tables, time};
-use super::groups::{
+use crate::table::columns::{
     ALLOWED, ALLOWED_IGNORING_STAR, BYTES, CHANGE_DIRECTION, CHANGE_TIMES, CRAWLER, DAY, EXAMPLE,
     NOT_BOUND_REASON, ORIGIN, PRIOR_FETCHES, REQUESTS, REQUESTS_LATE, ROBOTS_TXT_REQUESTS, RULE,
     SEEN, SESSION_SUMS, SHARE_TEST, SITE, SITE_DAY, STATUSES, SUMS, UNKNOWN, UNREACHABLE,
     VIOLATION_RATE, VIOLATIONS, WHO,
+};
+use crate::table::schema::{
+    CsvColumn, TableSchema, column, count, joined, line_number, tables, time,
 };
 
 tables! {

@@ -76,12 +76,12 @@ pub const fn join<const N: usize>(groups: &[&[CsvColumn]]) -> [CsvColumn; N] {
 macro_rules! joined {
     [$($group:expr),* $(,)?] => {{
         const GROUPS: &[&[CsvColumn]] = &[$(&$group),*];
-        const COLUMNS: [CsvColumn; $crate::report::columns::column::total(GROUPS)] =
-            $crate::report::columns::column::join(GROUPS);
+        const COLUMNS: [CsvColumn; $crate::table::schema::total(GROUPS)] =
+            $crate::table::schema::join(GROUPS);
         &COLUMNS
     }};
 }
-pub(super) use joined;
+pub(crate) use joined;
 
 /// Declares groups of columns from columns and smaller groups. Inside braces, rustfmt leaves a
 /// column on one line, however long its meaning is.
@@ -90,7 +90,7 @@ macro_rules! groups {
         $( $(#[$doc])* pub const $name: &[CsvColumn] = joined![$($column),*]; )*
     };
 }
-pub(super) use groups;
+pub(crate) use groups;
 
 /// Declares tables by file, row meaning and groups of columns, and a list of all tables.
 macro_rules! tables {
@@ -108,4 +108,4 @@ macro_rules! tables {
         pub const $all: &[TableSchema] = &[$($name),*];
     };
 }
-pub(super) use tables;
+pub(crate) use tables;

@@ -5,8 +5,6 @@
 
 use std::io::{self, Write};
 
-use crate::audit::sums::{Span, Statuses, Sums};
-use crate::audit::{model::ReportModel, prior_fetches::PriorFetchCounts, tally::example::Example};
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
 use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::digest::Digest;
@@ -15,7 +13,7 @@ use crate::time::{Day, UtcTime};
 
 use super::digest_text::{DIGEST_BYTES, digest_text};
 use super::escape::{csv_cell, push_in_quotes, push_quoted};
-use super::{columns::column::TableSchema, plain_text::is_plain_cell};
+use super::{plain_text::is_plain_cell, schema::TableSchema};
 
 /// The buffer is flushed when it has this many bytes.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -204,38 +202,6 @@ impl Row {
         })
     }
 
-    /// The first and the last time, or two empty cells.
-    pub fn span(&mut self, span: Option<Span>) -> &mut Row {
-        self.maybe(span, 2, |row, Span { first, last }| row.time(first).time(last))
-    }
-
-    /// The columns `requests` to `bytes`.
-    pub fn sums(&mut self, sums: &Sums) -> &mut Row {
-        self.counts([sums.requests, sums.robots_txt_requests, sums.allowed, sums.violations])
-            .counts([sums.grace, sums.unreachable, sums.unknown])
-            .counts([sums.not_bound, sums.not_bound_disallowed, sums.no_path])
-            .fraction(sums.violations, sums.allowed + sums.violations)
-            .counts([sums.bytes])
-    }
-
-    /// `status_2xx` to `status_other`.
-    pub fn statuses(&mut self, statuses: &Statuses) -> &mut Row {
-        self.counts(statuses.counts())
-    }
-
-    /// `example_target` to `example_line`.
-    pub fn example(&mut self, example: &Example, audit: &ReportModel) -> &mut Row {
-        self.bytes(&example.target).text(audit.input_name(example.file)).counts([example.line])
-    }
-
-    /// `prior_fetch_own` to `last_fetch_304`.
-    pub fn prior_fetches(&mut self, prior_fetches: &PriorFetchCounts) -> &mut Row {
-        self.counts([prior_fetches.prior_fetch_own, prior_fetches.prior_fetch_operator])
-            .counts([prior_fetches.prior_fetch_none, prior_fetches.prior_fetch_unknown])
-            .counts([prior_fetches.prior_fetch_failed])
-            .counts([prior_fetches.last_fetch_200, prior_fetches.last_fetch_304])
-    }
-
     /// `part / whole` with six decimals, or an empty cell if `whole` is 0.
     pub fn fraction(&mut self, part: u64, whole: u64) -> &mut Row {
         self.cell(|text| push_fraction(part, whole, text))
@@ -404,7 +370,7 @@ fn push_fraction(part: u64, whole: u64, text: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::column::{CsvColumn, TableSchema};
+    use super::super::schema::{CsvColumn, TableSchema};
     use super::*;
 
     fn fraction(part: u64, whole: u64) -> String {

@@ -1,5 +1,5 @@
 //! `docs/` matches the source: the files and functions that it names exist, and its layers are
-//! those of `tests/layers.rs`.
+//! those of `tests/layers.rs`. Workflows take the code of others by its digest.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -167,6 +167,52 @@ fn every_file_that_contributors_are_sent_to_exists() {
     let missing: Vec<&&str> =
         paths.iter().filter(|path| !repository().join(path).exists()).collect();
     assert!(missing.is_empty(), "CONTRIBUTING.md names files that are gone: {missing:?}");
+}
+
+/// The lines of all workflows that take an action of others, each with its file.
+fn uses_of_workflows() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(repository().join(".github/workflows")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let lines = text.lines().map(|line| line.trim_start().trim_start_matches("- "));
+        found.extend(
+            lines
+                .filter_map(|line| line.strip_prefix("uses:"))
+                .map(|used| (path.clone(), used.trim().to_owned())),
+        );
+    }
+    found
+}
+
+/// Whether `used` is an action by the digest of its commit, with the version as a comment.
+fn is_pinned(used: &str) -> bool {
+    let pinned = used.split_once('@').and_then(|(_, pin)| pin.split_once(" # "));
+    pinned.is_some_and(|(digest, version)| {
+        let is_digest =
+            digest.len() == 40 && digest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let number = version.strip_prefix('v').unwrap_or_default();
+        is_digest
+            && number.split('.').count() == 3
+            && number.split('.').all(|n| n.parse::<u32>().is_ok())
+    })
+}
+
+/// A tag can be moved to another commit, a digest can not.
+#[test]
+fn workflows_take_actions_by_the_digest_of_their_commit() {
+    assert!(is_pinned("actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1"));
+    assert!(!is_pinned("actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1"));
+    assert!(!is_pinned("actions/checkout@3d3c42e # v7.0.1"));
+    assert!(!is_pinned("actions/checkout@v7.0.1"));
+    let used = uses_of_workflows();
+    assert!(used.len() > 3, "{used:?}");
+    let loose: Vec<_> = used.iter().filter(|(_, used)| !is_pinned(used)).collect();
+    assert!(loose.is_empty(), "not pinned by the digest of a commit: {loose:?}");
+    let digests: BTreeSet<&str> = used.iter().map(|(_, used)| used.as_str()).collect();
+    let names: BTreeSet<&str> =
+        used.iter().filter_map(|(_, used)| used.split('@').next()).collect();
+    assert_eq!(digests.len(), names.len(), "one action in two versions: {digests:?}");
 }
 
 /// The service of the packages, as the system's own check rates it: 0 is safe, 10 is not.

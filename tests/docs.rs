@@ -169,6 +169,53 @@ fn every_file_that_contributors_are_sent_to_exists() {
     assert!(missing.is_empty(), "CONTRIBUTING.md names files that are gone: {missing:?}");
 }
 
+/// What `scripts/measure-house` prints is in docs/architecture.md, so it must count what it says.
+#[test]
+fn the_house_is_measured_as_described() {
+    let house = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = house.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let long = "    call();\n".repeat(59);
+    write(
+        "src/lib.rs",
+        &format!(
+            "//! Doc.\n\n#[cfg(test)]\nmod checks;\nuse std::{{\n    fs,\n}};\n\
+             /* a /* nested */ block\n */ pub mod a;\npub(crate) fn long<'a>() {{\n{long}}}\n\
+             #[cfg(test)]\nmod tests {{\n    use super::*;\n    const TEXT: &str = \"}}\";\n}}\n"
+        ),
+    );
+    write("src/checks.rs", "pub fn helper() {}\n");
+    write(
+        "src/a.rs",
+        "pub struct A { pub field: u8 } // pub struct B;\n\
+         pub const C: char = '\"'; // a mark\n\
+         pub const D: &str = r#\"\npub fn no() { // no comment\n\n\"#;\n\
+         impl A {\n    pub const fn e(&self) {\n        if '{' == C {}\n    }\n}\n",
+    );
+    write("crates/small/src/lib.rs", "trait T {\n    fn declared();\n}\n");
+    let script = repository().join("scripts/measure-house");
+    let measured = match Command::new("python3").arg(script).arg(house.path()).output() {
+        Err(err) => return eprintln!("skipped: no python3 here: {err}"),
+        Ok(measured) => measured,
+    };
+    let expected = "\
+        | | `src` | `crates/small` | all |\n\
+        | --- | ---: | ---: | ---: |\n\
+        | code lines | 75 | 3 | 78 |\n\
+        | files | 2 | 1 | 3 |\n\
+        | median of a file | 38 | 3 | 10 |\n\
+        | files under 40 lines | 1 | 1 | 2 |\n\
+        | public items | 4 | 0 | 4 |\n\
+        | `use` | 4.0 % | 0.0 % | 3.8 % |\n\
+        | functions | 2 | 0 | 2 |\n\
+        | functions over 60 lines | 1 | 0 | 1 |\n";
+    let said = String::from_utf8_lossy(&measured.stdout);
+    assert_eq!(said, expected, "{}", String::from_utf8_lossy(&measured.stderr));
+}
+
 /// The lines of all workflows that take an action of others, each with its file.
 fn uses_of_workflows() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();

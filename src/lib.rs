@@ -18,13 +18,19 @@
 //! let Decision { allowed, line } = matcher.decide("https://example.com/private/site.css");
 //! assert_eq!((allowed, line), (true, Some(3)));
 //!
-//! // For a whole User-Agent header.
-//! let matcher = robots.matcher_for_user_agent("Googlebot/2.1 (+http://www.google.com/bot.html)");
-//! assert!(!matcher.is_allowed("/private/diary"));
 //! # Ok::<(), botaudit::Error>(())
 //! ```
 //!
-//! [`Registry`] knows crawlers by their User-Agent headers.
+//! [`Registry`] knows crawlers by their User-Agent headers:
+//!
+//! ```
+//! # use botaudit::{Registry, RobotsTxt};
+//! # let robots = RobotsTxt::parse("User-agent: Googlebot\nDisallow: /private/\n");
+//! let header = "Googlebot/2.1 (+http://www.google.com/bot.html)";
+//! let matcher = Registry::builtin().matcher(&robots, header);
+//! assert!(!matcher.is_allowed("/private/diary"));
+//! ```
+//!
 #![cfg_attr(
     feature = "cli",
     doc = "[`Classifier`] answers for URLs of many origins, and [`Audit`] makes the report of access logs."
@@ -161,4 +167,6 @@ pub use crawlers::registry::Registry;
 pub use error::{Error, Result};
 pub use matcher::decision::Decision;
 pub use matcher::robots_txt::{Matcher, RobotsTxt};
+pub use robots::model::StarGroups;
+pub use robots::product_token::{InvalidToken, first_product_token};
 pub use url::dialect::Dialect;

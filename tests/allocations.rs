@@ -20,8 +20,9 @@ use botaudit::judge::{Judge, profile::CrawlerProfile};
 use botaudit::matcher::compiled::CompiledPolicy;
 use botaudit::matcher::decision::Decision;
 use botaudit::matcher::limits::Limits;
-use botaudit::matcher::select::{Selection, Star, select};
+use botaudit::matcher::select::{Selection, select};
 use botaudit::robots::model::ParsedRobotsTxt;
+use botaudit::robots::model::StarGroups;
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
@@ -82,7 +83,7 @@ fn check(dialect: Dialect, what: &str, mut verdict: impl FnMut(&[u8], &mut Vec<u
 }
 
 fn selection(robots: &ParsedRobotsTxt) -> Selection<'_> {
-    select(robots, &["examplebot"], Star::Honoured)
+    select(robots, &["examplebot"], StarGroups::Honoured)
 }
 
 #[test]

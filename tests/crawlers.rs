@@ -4,11 +4,12 @@
 
 use botaudit::crawlers::cache::{UserAgentCache, identify_cached};
 use botaudit::crawlers::crawler::{
-    CrawlerId, InformationSource, Obligation, RepApplies, StarGroups, StatedPolicy, Trigger,
-    Visibility,
+    CrawlerId, InformationSource, Obligation, RepApplies, StatedPolicy, Trigger, Visibility,
 };
-use botaudit::crawlers::identify::{Identified, USER_AGENT_BYTES_MAX};
+use botaudit::crawlers::identify::Identified;
 use botaudit::crawlers::registry::Registry;
+use botaudit::robots::model::StarGroups;
+use botaudit::robots::product_token::USER_AGENT_BYTES_MAX;
 use regex_automata::{meta, util::syntax};
 use std::fs;
 use std::time::{Duration, Instant};

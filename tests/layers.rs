@@ -23,9 +23,10 @@ const LAYERS: &[&[&str]] = &[
         "time",
     ],
     &["bounded", "staged", "url"],
-    &["config", "pipeline"],
-    &["robots", "crawlers", "logs", "input", "net"],
-    &["matcher", "archive"],
+    &["config", "pipeline", "robots"],
+    &["matcher"],
+    &["crawlers", "logs", "input", "net"],
+    &["archive"],
     &["judge"],
     &["table"],
     &["audit", "classify", "explain", "lint"],
@@ -460,7 +461,7 @@ fn broken_privileges(path: &Path) -> Vec<String> {
 }
 
 /// Whether `module` may use `used`. The jobs use `judge`, never `archive` or `matcher`; otherwise,
-/// lower layers only.
+/// lower layers only. Readers decide nothing, so they know no `matcher`.
 ///
 /// `lint` alone may use `matcher`: it compares the rules of one text with each other, without a
 /// request, an origin or a time for `judge`.
@@ -468,7 +469,10 @@ fn may_use(module: &str, used: &str) -> bool {
     let is_job = layer(module) == layer("audit");
     let is_hidden = match used {
         "archive" => is_job,
-        "matcher" => is_job && module != "lint",
+        "matcher" => match module {
+            "logs" | "input" | "net" | "archive" => true,
+            _ => is_job && module != "lint",
+        },
         _ => false,
     };
     module == used || (layer(used) < layer(module) && !is_hidden)

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use botaudit::StarGroups;
 use botaudit::crawlers::registry::Registry;
 use botaudit::lint::catalogue::{Code, LINTS};
 use botaudit::lint::diagnostic::KEPT_MAX;
@@ -259,7 +260,7 @@ fn check_that_useless_rules_are_useless(dialect: Dialect) {
         let texts = [parse_body(before.as_bytes()), parse_body(after.as_bytes())];
         for token in ["x", "y", "z"] {
             let bound =
-                texts.each_ref().map(|text| select::select(text, &[token], select::Star::Honoured));
+                texts.each_ref().map(|text| select::select(text, &[token], StarGroups::Honoured));
             for _ in 0..60 {
                 let pieces = ["a", "b", "/", "$", "/index.html", "%61", "*"];
                 let path = format!("/{}", dice.text(&pieces, 5));

@@ -20,7 +20,8 @@ use botaudit::matcher::limits::Limits;
 use botaudit::matcher::linear::LinearGlobs;
 use botaudit::matcher::precedence::rank;
 use botaudit::matcher::reference;
-use botaudit::matcher::select::{Star, select};
+use botaudit::matcher::select::select;
+use botaudit::robots::model::StarGroups;
 use botaudit::robots::model::{Directive, Rule};
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
@@ -150,8 +151,8 @@ fn decision_on(
     dialect: Dialect,
 ) -> Decision {
     let (tokens, star) = match tokens.strip_suffix('!') {
-        Some(tokens) => (tokens, Star::Ignored),
-        None => (tokens, Star::Honoured),
+        Some(tokens) => (tokens, StarGroups::Ignored),
+        None => (tokens, StarGroups::Honoured),
     };
     let tokens: Vec<&str> = tokens.split(',').filter(|token| *token != "-").collect();
     let (robots, _) = parse(text);
@@ -297,7 +298,7 @@ fn threads_share_policies_and_automata() {
     is_shared::<CompiledPolicy>();
     let (robots, _) =
         parse(b"user-agent: *\ndisallow: /*aba*cd\ndisallow: /*ab$\nallow: /x*aba*cd\n");
-    let selection = select(&robots, &["foo"], Star::Honoured);
+    let selection = select(&robots, &["foo"], StarGroups::Honoured);
     let limits =
         Limits { ordered_patterns_max: 0, searches_before_compiling: 100, ..Limits::default() };
     let dfa_cache = std::sync::Arc::default();

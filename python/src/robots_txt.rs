@@ -1,12 +1,11 @@
 //! One robots.txt, its rules for one crawler, and its mistakes.
 
-use botaudit::crawlers::{product_token::checked_token, registry::Registry};
 use botaudit::lint::catalogue::LINTS;
 use botaudit::lint::known_tokens::KnownTokens;
 use botaudit::robots::foreign::foreign;
 use botaudit::robots::parse::{cut, parse_body};
 use botaudit::table::escape::visible;
-use botaudit::{Decision, Dialect};
+use botaudit::{Decision, Dialect, Registry, StarGroups};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -95,14 +94,14 @@ impl RobotsTxt {
     ) -> PyResult<botaudit::Matcher> {
         match (tokens, user_agent) {
             (Some(tokens), None) => {
-                let is_known = |token: &str| Registry::kept().has_token(token);
-                let checked = |token| checked_token(token, is_known, "user_agent=");
-                let tokens = tokens.iter().map(|token| checked(token));
-                let tokens: botaudit::Result<Vec<_>> = tokens.collect();
-                tokens.and_then(|tokens| self.0.matcher(tokens)).map_err(exception)
+                let registry = Registry::kept();
+                let tokens =
+                    tokens.iter().map(|token| registry.checked_token(token, "user_agent="));
+                let tokens: Vec<_> = tokens.collect::<botaudit::Result<_>>().map_err(exception)?;
+                Ok(self.0.matcher_of(&tokens, StarGroups::Honoured))
             }
             (None, Some(header)) => {
-                Ok(self.0.matcher_for_user_agent(bytes_of(header, "user_agent")?))
+                Ok(Registry::kept().matcher(&self.0, bytes_of(header, "user_agent")?))
             }
             (Some(_), Some(_)) => Err(PyTypeError::new_err(format!(
                 "{name} and user_agent exclude each other; give one, and the target as target="

@@ -77,7 +77,7 @@ impl Classifier {
 
     /// As [`Classifier::open`], for the sender of `user_agent`, a whole User-Agent header: a crawler
     /// of the built-in registry, or the first product token, as in
-    /// [`RobotsTxt::matcher_for_user_agent`](crate::RobotsTxt::matcher_for_user_agent).
+    /// [`Registry::matcher`].
     ///
     /// # Errors
     /// If `robots` cannot be read or names a host twice.

@@ -43,7 +43,26 @@ pub fn digest() -> &'static str {
 mod tests {
     use super::*;
     use crate::crawlers::{registry::Registry, table};
+    use crate::robots::product_token::UNUSUAL_TOKENS;
+    use std::collections::BTreeSet;
     use std::path::Path;
+
+    /// The parser has no registry, but must not take the names of known crawlers for mistakes.
+    #[test]
+    fn the_unusual_tokens_of_the_parser_are_those_of_the_list() {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let rows = table::read(Path::new("builtin.csv"), TABLE.as_bytes()).unwrap();
+        let tokens = rows.iter().flat_map(|row| &row.crawler.product_tokens);
+        let unusual: BTreeSet<&String> =
+            tokens.filter(|token| !token.bytes().all(is_part)).collect();
+        let expected: String = unusual.iter().map(|token| format!("{token}\n")).collect();
+        if std::env::var_os("UPDATE_PATTERNS").is_some() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/robots/unusual_tokens.txt");
+            return std::fs::write(path, &expected).unwrap();
+        }
+        let why = "run UPDATE_PATTERNS=1 cargo test --lib crawlers::builtin";
+        assert_eq!(UNUSUAL_TOKENS, expected, "{why}");
+    }
 
     #[test]
     fn the_patterns_are_those_of_the_list() {

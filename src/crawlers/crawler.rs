@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::named_enum::named_enum;
+use crate::robots::model::StarGroups;
 
 /// The index of a crawler in the matching order of its registry, from 0.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -173,17 +174,6 @@ impl Crawler {
             _ => StatedPolicy::Unknown,
         }
     }
-}
-
-/// Whether a crawler obeys `*` groups.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
-pub enum StarGroups {
-    /// It does, or nothing is known, which counts as the same.
-    #[default]
-    Honoured,
-    /// It is documented to obey only groups that name it.
-    Ignored,
 }
 
 named_enum! {

@@ -5,10 +5,7 @@
 //! before the best row so far, are tried, each at most once.
 
 use crate::crawlers::{crawler::CrawlerId, pattern::NEEDLE_BYTES_MIN, table::Test};
-
-/// The part of a user agent that counts, in bytes. Web servers cut a header line at 8 KiB, and real
-/// user agents are shorter than 1 KiB; a hostile one must not take more time.
-pub const USER_AGENT_BYTES_MAX: usize = 4096;
+use crate::robots::product_token::USER_AGENT_BYTES_MAX;
 
 /// The hashes of three bytes: far more than needles, so that most bytes of a user agent have none.
 const HASHES: usize = 1 << 16;

@@ -1,12 +1,30 @@
-//! The name of a crawler as a caller gives it: its product token, or its whole User-Agent header.
-//!
-//! The matcher compares names as they are, like Google's. It would find no group for `GPTBot/1.2` or
-//! for a header, and allow everything. So the names that people give pass here first.
+//! Product tokens and User-Agent headers of the crawlers of a registry, and the rules for them.
 
 use crate::crawlers::crawler::Crawler;
-use crate::crawlers::identify::{Identified, USER_AGENT_BYTES_MAX};
+use crate::crawlers::identify::Identified;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
+use crate::matcher::robots_txt::{Matcher, RobotsTxt};
+use crate::robots::model::StarGroups;
+use crate::robots::product_token::{
+    InvalidToken, checked_token, first_product_token, product_token,
+};
+
+impl From<InvalidToken> for Error {
+    fn from(error: InvalidToken) -> Error {
+        Error::usage(error.to_string())
+    }
+}
+
+impl Crawler {
+    /// The rules of `robots` for this crawler, by its product tokens; without those for `*` if it is
+    /// documented to ignore them.
+    ///
+    /// Not every crawler is [bound](Crawler::obligation) by rules.
+    pub fn matcher(&self, robots: &RobotsTxt) -> Matcher {
+        robots.matcher_of(&self.product_tokens, self.star)
+    }
+}
 
 /// The sender of a User-Agent header.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +58,7 @@ impl Registry {
     /// As [`checked_token`], with the tokens of this registry.
     #[doc(hidden)]
     pub fn checked_token<'t>(&self, text: &'t str, for_header: &str) -> Result<&'t str> {
-        checked_token(text, |text| self.has_token(text), for_header)
+        Ok(checked_token(text, |text| self.has_token(text), for_header)?)
     }
 
     /// Whether a crawler has the product token `text`, in any ASCII case.
@@ -60,96 +78,25 @@ impl Registry {
             }
         }
     }
-}
-
-/// The product token in `text`, as [`Registry::product_token`]. `is_known` is asked only about texts
-/// with other characters than those of a usual token.
-///
-/// # Errors
-/// If there is none. The sentence proposes `for_header` for a whole User-Agent header.
-pub fn checked_token<'t>(
-    text: &'t str,
-    is_known: impl Fn(&str) -> bool,
-    for_header: &str,
-) -> Result<&'t str> {
-    product_token(text, is_known).ok_or_else(|| not_a_token(text, for_header))
-}
-
-fn product_token(text: &str, is_known: impl Fn(&str) -> bool) -> Option<&str> {
-    let is_token = |text: &str| is_plain(text) || is_known(text);
-    if is_token(text) {
-        return Some(text);
+    /// The rules of `robots` for the sender of `user_agent`, the whole value of a User-Agent header.
+    ///
+    /// A crawler of this registry gets those of [`Crawler::matcher`]. Any other sender is known by
+    /// its first product, as in [`first_product_token`]: `FooBot` in
+    /// `Mozilla/5.0 (compatible; FooBot/1.0)`. If the header has none, only the groups for `*` apply.
+    ///
+    /// ```
+    /// use botaudit::{Registry, RobotsTxt};
+    ///
+    /// let robots = RobotsTxt::parse("User-agent: FooBot\nDisallow: /\n");
+    /// let header = "Mozilla/5.0 (compatible; FooBot/1.0; +http://foo.example)";
+    /// assert!(!Registry::builtin().matcher(&robots, header).is_allowed("/x"));
+    /// ```
+    pub fn matcher(&self, robots: &RobotsTxt, user_agent: impl AsRef<[u8]>) -> Matcher {
+        match self.sender(user_agent.as_ref()) {
+            Sender::Known(crawler) => crawler.matcher(robots),
+            Sender::Unknown(token) => robots.matcher_of(token.as_slice(), StarGroups::Honoured),
+        }
     }
-    let (name, version) = text.split_once('/')?;
-    (is_version(version) && is_token(name)).then_some(name)
-}
-
-/// The name in `user_agent` by which robots.txt can address its sender, whatever a registry knows.
-///
-/// This is the first product, `FooBot` of `FooBot/1.0 (+http://foo.example)`. After `Mozilla` it is
-/// the product after `compatible;`, if there is one: `FooBot` of `Mozilla/5.0 (compatible;
-/// FooBot/1.0; +http://foo.example)`. The name ends before the first character that is not a letter,
-/// a digit, `-` or `_`. `None` if the header begins with another character.
-pub fn first_product_token(user_agent: &[u8]) -> Option<&str> {
-    let header = user_agent[..user_agent.len().min(USER_AGENT_BYTES_MAX)].trim_ascii_start();
-    let first = name_of(header);
-    let is_mozilla = first.is_some_and(|name| name.eq_ignore_ascii_case("Mozilla"));
-    is_mozilla.then(|| compatible_product(header)).flatten().or(first)
-}
-
-/// The product after the first `compatible;` that has one.
-fn compatible_product(header: &[u8]) -> Option<&str> {
-    const WORD: &[u8] = b"compatible";
-    let is_word = |at: &usize| {
-        header[*at..].get(..WORD.len()).is_some_and(|text| text.eq_ignore_ascii_case(WORD))
-    };
-    let after =
-        (0..header.len()).filter(is_word).map(|at| header[at + WORD.len()..].trim_ascii_start());
-    after
-        .filter_map(|rest| {
-            let rest = rest.strip_prefix(b";")?.trim_ascii_start();
-            let name = name_of(rest)?;
-            // Not the scheme of a URL, nor the host of an address.
-            let ends =
-                matches!(rest.get(name.len()), None | Some(b'/' | b';' | b')' | b' ' | b'\t'));
-            ends.then_some(name)
-        })
-        .next()
-}
-
-/// The letters, digits, `-` and `_` at the start of `text`.
-fn name_of(text: &[u8]) -> Option<&str> {
-    let end = text.iter().position(|byte| !is_part(*byte)).unwrap_or(text.len());
-    let name = std::str::from_utf8(&text[..end]).ok()?;
-    name.contains(|part: char| part.is_ascii_alphanumeric()).then_some(name)
-}
-
-fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
-}
-
-fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(is_part)
-}
-
-/// `1.2`, `v2`, `1.0-beta+3`.
-fn is_version(text: &str) -> bool {
-    let digits = text.strip_prefix(['v', 'V']).unwrap_or(text);
-    digits.starts_with(|first: char| first.is_ascii_digit())
-        && digits.bytes().all(|byte| is_part(byte) || matches!(byte, b'.' | b'+' | b'~'))
-}
-
-fn not_a_token(text: &str, for_header: &str) -> Error {
-    Error::usage(match text {
-        "*" => "'*' is not a product token but stands for all crawlers that no group names; any \
-                such name gives its verdict, for example mybot"
-            .to_owned(),
-        _ => format!(
-            "'{text}' is not a product token, which is a crawler's name in User-agent lines: letters, \
-             digits, - and _, such as GPTBot or GPTBot/1.2; for a whole User-Agent header, use \
-             {for_header}"
-        ),
-    })
 }
 
 #[cfg(test)]
@@ -234,39 +181,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_product_of_a_header() {
-        let cases: [(&[u8], Option<&str>); 21] = [
-            (b"FooBot", Some("FooBot")),
-            (b" FooBot/1.0 (+http://foo.example)", Some("FooBot")),
-            (b"Foo-Bot_2 Bar/1.0", Some("Foo-Bot_2")),
-            (b"Foo.Bot/1.0", Some("Foo")),
-            (b"Mozilla/5.0 (compatible; FooBot/1.0; +http://foo.example)", Some("FooBot")),
-            (b"mozilla/5.0 (COMPATIBLE ;FooBot)", Some("FooBot")),
-            (b"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Foo-Bot; +http://x) Chrome/1", Some("Foo-Bot")),
-            (b"Mozilla/5.0 (X11) Safari/537.36 (compatible; +http://a.example) (compatible; Foo 2)", Some("Foo")),
-            (b"Mozilla/5.0 (compatible; http://a.example)", Some("Mozilla")),
-            (b"Mozilla/5.0 (compatible; bot@a.example)", Some("Mozilla")),
-            (b"Mozilla/5.0 (compatible)", Some("Mozilla")),
-            (b"Mozilla/5.0 (compatible;", Some("Mozilla")),
-            (b"Mozilla/5.0 (Windows NT 10.0) Firefox/1.0", Some("Mozilla")),
-            // Only Mozilla hides its product in a comment.
-            (b"FooBot/1.0 (compatible; BarBot/1.0)", Some("FooBot")),
-            (b"Mozilla2 (compatible; BarBot/1.0)", Some("Mozilla2")),
-            (b"", None),
-            (b"-", None),
-            (b"  ", None),
-            (b"(compatible; FooBot/1.0)", None),
-            (b"+http://a.example", None),
-            (b"\xff\xfeFooBot", None),
-        ];
-        for (header, expected) in cases {
-            assert_eq!(first_product_token(header), expected, "{}", header.escape_ascii());
-        }
-        let long = [&b"Mozilla/5.0 "[..], &b"(compatible; ".repeat(100_000)].concat();
-        assert_eq!(first_product_token(&long), Some("Mozilla"));
-    }
-
-    #[test]
     fn the_registry_comes_before_the_first_product() {
         let registry = Registry::builtin();
         let sender = |header: &'static str| match registry.sender(header.as_bytes()) {
@@ -278,5 +192,43 @@ mod tests {
         assert_eq!(sender("Mozilla/5.0 (compatible; UnheardOf/1.0; crawler)"), "unknown UnheardOf");
         assert_eq!(sender("unheard-of-crawler/1.0"), "unknown unheard-of-crawler");
         assert_eq!(sender(""), "unknown *");
+    }
+
+    #[test]
+    fn a_known_crawler_may_ignore_star() {
+        let robots = RobotsTxt::parse("User-agent: *\nDisallow: /\n");
+        let registry = Registry::builtin();
+        for (name, allowed) in [("Googlebot-Image", false), ("AdsBot-Google", true)] {
+            let crawler = registry.by_name(name).unwrap();
+            assert_eq!(crawler.matcher(&robots).is_allowed("/x"), allowed, "{name}");
+        }
+        assert!(registry.by_user_agent("Mozilla/5.0 (X11) Firefox/140.0").is_none());
+        let generic = registry.by_user_agent("Unheard-of-crawler/1.0").unwrap();
+        assert!(!generic.matcher(&robots).is_allowed("/x"));
+    }
+
+    #[test]
+    fn a_header_is_resolved_by_the_registry_and_else_by_its_first_product() {
+        let robots = RobotsTxt::parse(
+            "User-agent: GPTBot\nDisallow: /1\nUser-agent: FooBot\nDisallow: /2\n\
+             User-agent: AdsBot-Google-Mobile\nDisallow: /3\nUser-agent: *\nDisallow: /",
+        );
+        for (header, line) in [
+            (
+                "Mozilla/5.0 AppleWebKit/537.36 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+                Some(2),
+            ),
+            ("FooBot/1.0 (+http://foo.example)", Some(4)),
+            ("Mozilla/5.0 (compatible; foobot/1.0; +http://foo.example)", Some(4)),
+            // It ignores groups for all crawlers.
+            ("AdsBot-Google (+http://www.google.com/adsbot.html)", None),
+            ("Mozilla/5.0 (Windows NT 10.0) Firefox/1.0", Some(8)),
+            ("", Some(8)),
+        ] {
+            let matcher = Registry::kept().matcher(&robots, header);
+            let decided = [1, 2, 4].map(|path| matcher.decide(format!("/{path}")).line);
+            let found = decided.into_iter().flatten().max();
+            assert_eq!(found, line, "{header}");
+        }
     }
 }

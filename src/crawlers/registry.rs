@@ -1,12 +1,13 @@
 //! The known crawlers, in matching order.
 
 use crate::crawlers::builtin;
-use crate::crawlers::crawler::{Crawler, CrawlerId, StarGroups, Visibility};
+use crate::crawlers::crawler::{Crawler, CrawlerId, Visibility};
 use crate::crawlers::identify::{Detector, Identified};
 use crate::crawlers::lazy::{LazyCrawler, LazyRow};
 use crate::crawlers::table::{self, RegistryRow};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
+use crate::robots::model::StarGroups;
 use std::sync::{Arc, OnceLock};
 use std::{collections::HashMap, path::Path};
 
@@ -29,7 +30,7 @@ const GENERIC_NAME: &str = "Generic bot";
 /// assert_eq!(crawler.obligation(), Obligation::Bound);
 ///
 /// let robots = RobotsTxt::parse("User-agent: bingbot\nDisallow: /private/\n");
-/// assert!(!robots.matcher_for(crawler).is_allowed("/private/diary"));
+/// assert!(!crawler.matcher(&robots).is_allowed("/private/diary"));
 /// # Ok::<(), &str>(())
 /// ```
 ///
@@ -180,7 +181,7 @@ impl Registry {
     }
 
     /// Identifies `user_agent`, the unescaped value of the header. Only its first
-    /// [`USER_AGENT_BYTES_MAX`](crate::crawlers::identify::USER_AGENT_BYTES_MAX) bytes count.
+    /// [`USER_AGENT_BYTES_MAX`](crate::robots::product_token::USER_AGENT_BYTES_MAX) bytes count.
     #[doc(hidden)]
     pub fn identify(&self, user_agent: &[u8]) -> Identified {
         self.detector.identify(user_agent)

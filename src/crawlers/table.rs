@@ -22,6 +22,7 @@
 
 use crate::crawlers::{crawler::*, pattern::Pattern};
 use crate::error::{Error, Result};
+use crate::robots::model::StarGroups;
 use std::{collections::HashMap, path::Path, sync::LazyLock};
 
 /// The columns, in the order in which the built-in file has them.

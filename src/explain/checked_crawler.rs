@@ -1,9 +1,9 @@
 //! The crawler of a check: from the registry, by user agent, or by product token.
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
-use crate::crawlers::product_token::first_product_token;
 use crate::crawlers::{identify::Identified, registry::Registry};
 use crate::judge::AD_HOC;
+use crate::robots::product_token::first_product_token;
 
 /// A crawler with its id in the judge.
 #[derive(Clone, Copy, Debug)]

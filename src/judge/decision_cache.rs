@@ -83,13 +83,14 @@ impl DecisionCache {
 mod tests {
     use super::*;
     use crate::matcher::{limits::Limits, select};
+    use crate::robots::model::StarGroups;
     use crate::robots::parse::parse;
     use crate::url::dialect::Dialect;
 
     fn policy(rules: &str) -> CompiledPolicy {
         let more: String = (0..9).map(|rule| format!("Disallow: /{rule}*y\n")).collect();
         let (robots, _) = parse(format!("User-agent: *\n{rules}{more}").as_bytes());
-        let selection = select::select(&robots, &["a"], select::Star::Honoured);
+        let selection = select::select(&robots, &["a"], StarGroups::Honoured);
         CompiledPolicy::new(&selection.rules(), Dialect::Google, &Limits::default())
     }
 

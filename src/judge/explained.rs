@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
-use crate::matcher::select::{self, Selection, Star};
+use crate::matcher::select::{self, Selection};
 use crate::matcher::{decision::Decision, glob::shape, pattern};
 use crate::mutex::lock;
+use crate::robots::model::StarGroups;
 use crate::robots::model::{Group, ProductToken, Rule};
 use crate::url::{dialect::Dialect, path::PathQuery};
 
@@ -106,10 +107,10 @@ impl Judge {
                 (BoundBy::Token(&profile.product_tokens[index]), tokens().take(index + 1).collect())
             }
             (select::GroupChoice::Star, _) => (BoundBy::Star, tokens().collect()),
-            (select::GroupChoice::Nothing, Star::Honoured) => {
+            (select::GroupChoice::Nothing, StarGroups::Honoured) => {
                 (BoundBy::Nothing, tokens().collect())
             }
-            (select::GroupChoice::Nothing, Star::Ignored) => {
+            (select::GroupChoice::Nothing, StarGroups::Ignored) => {
                 (BoundBy::NothingButItsName, tokens().collect())
             }
         };

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::{lazy::LazyCrawler, product_token::Sender, registry::Registry};
-use crate::matcher::select::{GroupChoice, Selection, Star, select};
+use crate::matcher::select::{GroupChoice, Selection, select};
 use crate::robots::model::ParsedRobotsTxt;
+use crate::robots::model::StarGroups;
 
 use super::by_crawler::ByCrawler;
 
@@ -13,21 +14,21 @@ use super::by_crawler::ByCrawler;
 #[derive(Clone, Debug)]
 pub struct CrawlerProfile {
     pub(super) product_tokens: Vec<String>,
-    pub(super) star: Star,
+    pub(super) star: StarGroups,
     pub(super) obligation: Obligation,
 }
 
 impl CrawlerProfile {
     /// A known crawler.
     pub fn new(crawler: &Crawler) -> CrawlerProfile {
-        let star = crawler.star.into();
+        let star = crawler.star;
         let obligation = crawler.obligation();
         CrawlerProfile { product_tokens: crawler.product_tokens.clone(), star, obligation }
     }
 
     /// The same crawler, bound by all rules, also those for `*`.
     pub fn unbound(self) -> CrawlerProfile {
-        CrawlerProfile { star: Star::Honoured, ..self.bound() }
+        CrawlerProfile { star: StarGroups::Honoured, ..self.bound() }
     }
 
     /// The groups of `text` that bind it.
@@ -60,7 +61,7 @@ impl CrawlerProfile {
 
     /// A crawler with several product tokens, the most specific first.
     pub fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
-        let (star, obligation) = (Star::Honoured, Obligation::Bound);
+        let (star, obligation) = (StarGroups::Honoured, Obligation::Bound);
         CrawlerProfile { product_tokens, star, obligation }
     }
 

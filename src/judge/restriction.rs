@@ -123,7 +123,8 @@ fn paths_of(pattern: &[u8]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matcher::{select::Star, select::select};
+    use crate::matcher::select::select;
+    use crate::robots::model::StarGroups;
     use crate::robots::parse::parse_body;
     use crate::url::path::prepare;
 
@@ -144,7 +145,7 @@ mod tests {
                 [at / len / len, at / len % len, at % len].map(|rule| &*rules[rule]).concat();
             let robots = parse_body(format!("User-agent: *\n{text}").as_bytes());
             for dialect in [Dialect::Google, Dialect::Rfc9309] {
-                let selection = select(&robots, &["a"], Star::Honoured);
+                let selection = select(&robots, &["a"], StarGroups::Honoured);
                 let kind = RestrictionKind::of(&selection.rules(), dialect);
                 let is_allowed = |path: &str| {
                     let mut scratch = Vec::new();
@@ -171,7 +172,7 @@ mod tests {
     fn check(rules: &str, expected: Option<RestrictionKind>) {
         let robots =
             parse_body(format!("User-agent: *\n{}", rules.replace(" | ", "\n")).as_bytes());
-        let selection = select(&robots, &["a"], Star::Honoured);
+        let selection = select(&robots, &["a"], StarGroups::Honoured);
         for dialect in [Dialect::Google, Dialect::Rfc9309] {
             assert_eq!(RestrictionKind::of(&selection.rules(), dialect), expected, "{rules}");
         }
@@ -205,7 +206,7 @@ mod tests {
     fn many_rules_that_cancel_each_other_take_little_time() {
         let rules: String = (0..5_000).map(|n| format!("Allow: /{n}\nDisallow: /{n}*\n")).collect();
         let robots = parse_body(format!("User-agent: *\nDisallow: /\n{rules}").as_bytes());
-        let selection = select(&robots, &["a"], Star::Honoured);
+        let selection = select(&robots, &["a"], StarGroups::Honoured);
         let kind = RestrictionKind::of(&selection.rules(), Dialect::Google);
         assert_eq!(kind, Some(RestrictionKind::DisallowAll));
     }

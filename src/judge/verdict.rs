@@ -10,7 +10,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::{CrawlerId, Obligation};
-use crate::matcher::{decision::Decision, select::Star};
+use crate::matcher::decision::Decision;
+use crate::robots::model::StarGroups;
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, path::PathQuery};
 
@@ -257,7 +258,7 @@ impl Judge {
     /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
     /// nowhere.
     pub(super) fn is_spared_by_star(&self, robots: &Robots, crawler: CrawlerId) -> bool {
-        let ignores_star = self.profiles.get(crawler).star == Star::Ignored;
+        let ignores_star = self.profiles.get(crawler).star == StarGroups::Ignored;
         ignores_star && self.delay_and_bound(robots, crawler).bound == Bound::No
     }
 

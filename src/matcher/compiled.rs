@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// use botaudit::matcher::{compiled::CompiledPolicy, limits::Limits, select};
 /// use botaudit::url::dialect::Dialect;
 /// let (robots, _) = botaudit::robots::parse::parse(b"User-agent: *\nDisallow: /*.php$");
-/// let selection = select::select(&robots, &["foobot"], select::Star::Honoured);
+/// let selection = select::select(&robots, &["foobot"], StarGroups::Honoured);
 /// let policy = CompiledPolicy::new(&selection.rules(), Dialect::Google, &Limits::default());
 /// let decision = selection.decision(policy.decide(b"/a.php"));
 /// assert!(!decision.allowed && decision.line == Some(2));

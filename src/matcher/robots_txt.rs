@@ -4,16 +4,14 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::crawlers::crawler::Crawler;
-use crate::crawlers::product_token::{Sender, checked_token};
-use crate::crawlers::registry::Registry;
-use crate::error::Result;
 use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::decision::Decision;
 use crate::matcher::limits::Limits;
-use crate::matcher::select::{Star, select};
+use crate::matcher::select::select;
 use crate::robots::model::ParsedRobotsTxt;
+use crate::robots::model::StarGroups;
 use crate::robots::parse::parse_body;
+use crate::robots::product_token::{InvalidToken, checked_token, is_unusual_token};
 use crate::url::dialect::Dialect;
 use crate::url::path::prepare;
 use crate::url::target::path_of;
@@ -34,7 +32,7 @@ thread_local! {
 /// assert!(!robots.is_allowed("Googlebot", "/private/diary")?);
 /// assert!(robots.is_allowed("Googlebot", "https://example.com/public")?);
 /// assert!(robots.is_allowed("Bingbot", "/private/diary")?);
-/// # Ok::<(), botaudit::Error>(())
+/// # Ok::<(), botaudit::InvalidToken>(())
 /// ```
 #[derive(Clone)]
 pub struct RobotsTxt {
@@ -62,7 +60,7 @@ impl RobotsTxt {
     /// assert!(google.is_allowed("examplebot", "/bar")?);
     /// let rfc9309 = google.with_dialect(Dialect::Rfc9309);
     /// assert!(!rfc9309.is_allowed("examplebot", "/bar")?);
-    /// # Ok::<(), botaudit::Error>(())
+    /// # Ok::<(), botaudit::InvalidToken>(())
     /// ```
     #[must_use]
     pub fn with_dialect(self, dialect: Dialect) -> RobotsTxt {
@@ -72,18 +70,19 @@ impl RobotsTxt {
     /// Whether the crawler named `product_token` may request `target`, a path or a URL.
     ///
     /// A product token is the crawler's name in User-agent lines, such as `Googlebot`. A version
-    /// after it is ignored: `Googlebot/2.1`. For a whole User-Agent header, there is
-    /// [`RobotsTxt::matcher_for_user_agent`]. For more than a few paths, [`RobotsTxt::matcher`] is
-    /// much faster.
+    /// after it is ignored: `Googlebot/2.1`. [`first_product_token`] finds the one in a User-Agent
+    /// header. For more than a few paths, [`RobotsTxt::matcher`] is much faster.
+    ///
+    /// [`first_product_token`]: crate::first_product_token
     ///
     /// # Errors
     /// If `product_token` is not one, because no group could name it. It has letters, digits, `-`
-    /// and `_`, unless it is a token of the [`Registry`], such as `archive.org_bot`.
+    /// and `_`, unless it is the name of a known crawler, such as `archive.org_bot`.
     pub fn is_allowed(
         &self,
         product_token: impl AsRef<str>,
         target: impl AsRef<[u8]>,
-    ) -> Result<bool> {
+    ) -> Result<bool, InvalidToken> {
         Ok(self.matcher([product_token])?.is_allowed(target))
     }
 
@@ -99,7 +98,7 @@ impl RobotsTxt {
     /// let matcher = robots.matcher(["Googlebot-Image", "Googlebot"])?;
     /// let Decision { allowed, line } = matcher.decide("/private/photo.jpg");
     /// assert_eq!((allowed, line), (false, Some(2)));
-    /// # Ok::<(), botaudit::Error>(())
+    /// # Ok::<(), botaudit::InvalidToken>(())
     /// ```
     ///
     /// # Errors
@@ -107,46 +106,25 @@ impl RobotsTxt {
     pub fn matcher<T: AsRef<str>>(
         &self,
         product_tokens: impl IntoIterator<Item = T>,
-    ) -> Result<Matcher> {
+    ) -> Result<Matcher, InvalidToken> {
         let given: Vec<T> = product_tokens.into_iter().collect();
-        let tokens = given.iter().map(|token| {
-            let is_known = |token: &str| Registry::kept().has_token(token);
-            checked_token(token.as_ref(), is_known, "matcher_for_user_agent")
-        });
-        Ok(self.matcher_of(&tokens.collect::<Result<Vec<_>>>()?, Star::Honoured))
+        let tokens = given
+            .iter()
+            .map(|token| checked_token(token.as_ref(), is_unusual_token, "first_product_token"));
+        Ok(self.matcher_of(&tokens.collect::<Result<Vec<_>, _>>()?, StarGroups::Honoured))
     }
 
-    /// The rules for the sender of `user_agent`, the whole value of a User-Agent header.
-    ///
-    /// A crawler of the built-in [`Registry`] gets the rules of
-    /// [`RobotsTxt::matcher_for`]. Any other sender is known by its first product: `FooBot` in
-    /// `FooBot/1.0 (+http://foo.example)`. After `Mozilla` it is the product after `compatible;`:
-    /// `FooBot` in `Mozilla/5.0 (compatible; FooBot/1.0)`. If the header begins with neither, only
-    /// the groups for `*` apply.
+    /// The rules for a crawler that answers to `product_tokens`, without a check of these names. With
+    /// [`StarGroups::Ignored`], the groups for `*` never apply, as documented for a few crawlers.
     ///
     /// ```
-    /// use botaudit::RobotsTxt;
+    /// use botaudit::{RobotsTxt, StarGroups};
     ///
-    /// let robots = RobotsTxt::parse("User-agent: FooBot\nDisallow: /\n");
-    /// let header = "Mozilla/5.0 (compatible; FooBot/1.0; +http://foo.example)";
-    /// assert!(!robots.matcher_for_user_agent(header).is_allowed("/x"));
+    /// let robots = RobotsTxt::parse("User-agent: *\nDisallow: /\n");
+    /// let adsbot = robots.matcher_of(&["AdsBot-Google"], StarGroups::Ignored);
+    /// assert!(adsbot.is_allowed("/x"));
     /// ```
-    pub fn matcher_for_user_agent(&self, user_agent: impl AsRef<[u8]>) -> Matcher {
-        match Registry::kept().sender(user_agent.as_ref()) {
-            Sender::Known(crawler) => self.matcher_for(crawler),
-            Sender::Unknown(token) => self.matcher_of(token.as_slice(), Star::Honoured),
-        }
-    }
-
-    /// The rules for `crawler`, by its product tokens; without those for `*` if the crawler is
-    /// documented to ignore them.
-    ///
-    /// Not every crawler is [bound](Crawler::obligation) by rules.
-    pub fn matcher_for(&self, crawler: &Crawler) -> Matcher {
-        self.matcher_of(&crawler.product_tokens, crawler.star.into())
-    }
-
-    fn matcher_of(&self, product_tokens: &[impl AsRef<[u8]>], star: Star) -> Matcher {
+    pub fn matcher_of(&self, product_tokens: &[impl AsRef<[u8]>], star: StarGroups) -> Matcher {
         let selection = select(&self.text, product_tokens, star);
         let policy = CompiledPolicy::new(&selection.rules(), self.dialect, &Limits::default());
         let lines = selection.lines().into();
@@ -229,7 +207,6 @@ impl fmt::Debug for Matcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crawlers::registry::Registry;
 
     #[track_caller]
     fn check(robots: &RobotsTxt, product_token: &str, target: &str, expected: (bool, Option<u32>)) {
@@ -262,19 +239,6 @@ mod tests {
         assert!(SCRATCH.with_borrow(Vec::capacity) <= SCRATCH_BYTES_MAX);
     }
 
-    #[test]
-    fn a_known_crawler_may_ignore_star() {
-        let robots = RobotsTxt::parse("User-agent: *\nDisallow: /\n");
-        let registry = Registry::builtin();
-        for (name, allowed) in [("Googlebot-Image", false), ("AdsBot-Google", true)] {
-            let crawler = registry.by_name(name).unwrap();
-            assert_eq!(robots.matcher_for(crawler).is_allowed("/x"), allowed, "{name}");
-        }
-        assert!(registry.by_user_agent("Mozilla/5.0 (X11) Firefox/140.0").is_none());
-        let generic = registry.by_user_agent("Unheard-of-crawler/1.0").unwrap();
-        assert!(!robots.matcher_for(generic).is_allowed("/x"));
-    }
-
     /// Such names match no group, so "allowed" would be wrong.
     #[test]
     fn a_version_is_cut_and_a_header_is_refused() {
@@ -292,31 +256,6 @@ mod tests {
         }
         let nobody: [&str; 0] = [];
         assert_eq!(robots.matcher(nobody).unwrap().decide("/x").line, Some(5));
-    }
-
-    #[test]
-    fn a_header_is_resolved_by_the_registry_and_else_by_its_first_product() {
-        let robots = RobotsTxt::parse(
-            "User-agent: GPTBot\nDisallow: /1\nUser-agent: FooBot\nDisallow: /2\n\
-             User-agent: AdsBot-Google-Mobile\nDisallow: /3\nUser-agent: *\nDisallow: /",
-        );
-        for (header, line) in [
-            (
-                "Mozilla/5.0 AppleWebKit/537.36 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
-                Some(2),
-            ),
-            ("FooBot/1.0 (+http://foo.example)", Some(4)),
-            ("Mozilla/5.0 (compatible; foobot/1.0; +http://foo.example)", Some(4)),
-            // It ignores groups for all crawlers.
-            ("AdsBot-Google (+http://www.google.com/adsbot.html)", None),
-            ("Mozilla/5.0 (Windows NT 10.0) Firefox/1.0", Some(8)),
-            ("", Some(8)),
-        ] {
-            let matcher = robots.matcher_for_user_agent(header);
-            let decided = [1, 2, 4].map(|path| matcher.decide(format!("/{path}")).line);
-            let found = decided.into_iter().flatten().max();
-            assert_eq!(found, line, "{header}");
-        }
     }
 
     #[test]

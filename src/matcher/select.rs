@@ -1,27 +1,7 @@
 //! Selects the groups of a robots.txt that bind a crawler.
 
-use crate::crawlers::crawler::StarGroups;
 use crate::matcher::decision::{Decision, IndexedDecision};
-use crate::robots::model::{Group, ParsedRobotsTxt, Rule};
-
-/// Whether a crawler obeys `*` if no group names it.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub enum Star {
-    /// Yes, as in the standard.
-    #[default]
-    Honoured,
-    /// No, as documented for a few crawlers (AdsBot-Google).
-    Ignored,
-}
-
-impl From<StarGroups> for Star {
-    fn from(star: StarGroups) -> Star {
-        match star {
-            StarGroups::Honoured => Star::Honoured,
-            StarGroups::Ignored => Star::Ignored,
-        }
-    }
-}
+use crate::robots::model::{Group, ParsedRobotsTxt, Rule, StarGroups};
 
 /// The groups that bind a crawler.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -73,20 +53,21 @@ impl<'a> Selection<'a> {
 /// crawler without tokens follows `*`.
 ///
 /// Names are compared as they are: no group names `GPTBot/1.2`. What people give passes
-/// `Registry::product_token` first.
+/// [`checked_token`](crate::robots::product_token::checked_token) first.
 ///
 /// ```
-/// use botaudit::matcher::select::{GroupChoice, Star, select};
+/// use botaudit::StarGroups;
+/// use botaudit::matcher::select::{GroupChoice, select};
 /// let text = b"User-agent: googlebot\nDisallow: /a\nUser-agent: *\nDisallow: /";
 /// let (robots, _) = botaudit::robots::parse::parse(text);
-/// let selection = select(&robots, &["googlebot-image", "googlebot"], Star::Honoured);
+/// let selection = select(&robots, &["googlebot-image", "googlebot"], StarGroups::Honoured);
 /// assert_eq!(selection.bound_by, GroupChoice::Token(1));
 /// assert_eq!(selection.rules().len(), 1);
 /// ```
 pub fn select<'a>(
     robots: &'a ParsedRobotsTxt,
     product_tokens: &[impl AsRef<[u8]>],
-    star: Star,
+    star: StarGroups,
 ) -> Selection<'a> {
     for (index, product_token) in product_tokens.iter().enumerate() {
         let is_named = |group: &Group| {
@@ -107,14 +88,14 @@ pub fn select_as_google<'a>(robots: &'a ParsedRobotsTxt, asked: &[u8]) -> Select
         tokens.any(|token| !token.is_star() && token.google_form().eq_ignore_ascii_case(asked))
     };
     merge(robots, GroupChoice::Token(0), is_named)
-        .unwrap_or_else(|| select_star(robots, Star::Honoured))
+        .unwrap_or_else(|| select_star(robots, StarGroups::Honoured))
 }
 
-fn select_star(robots: &ParsedRobotsTxt, star: Star) -> Selection<'_> {
+fn select_star(robots: &ParsedRobotsTxt, star: StarGroups) -> Selection<'_> {
     let is_star = |group: &Group| group.product_tokens.iter().any(|token| token.is_star());
     let selection = match star {
-        Star::Honoured => merge(robots, GroupChoice::Star, is_star),
-        Star::Ignored => None,
+        StarGroups::Honoured => merge(robots, GroupChoice::Star, is_star),
+        StarGroups::Ignored => None,
     };
     let nothing = || Selection { bound_by: GroupChoice::Nothing, groups: vec![] };
     selection.unwrap_or_else(nothing)

@@ -5,8 +5,9 @@
 
 use serde_json::{Value, json};
 
-use crate::crawlers::crawler::{Crawler, StarGroups, Trigger, Visibility};
+use crate::crawlers::crawler::{Crawler, Trigger, Visibility};
 use crate::crawlers::{identify::Identified, ranges::file_name, registry::Registry};
+use crate::robots::model::StarGroups;
 
 use crate::table::escape::visible;
 

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::crawlers::crawler::{Crawler, Obligation, StarGroups, StatedPolicy, Visibility};
+use crate::crawlers::crawler::{Crawler, Obligation, StatedPolicy, Visibility};
 use crate::crawlers::{identify::Identified, ranges::file_name, registry::Registry};
+use crate::robots::model::StarGroups;
 
 use super::aligned::{cut, line, widths};
 use crate::table::escape::visible;

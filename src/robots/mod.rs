@@ -12,4 +12,5 @@ pub mod field;
 pub mod foreign;
 pub mod lines;
 pub mod parse;
+pub mod product_token;
 pub mod usage;

@@ -13,6 +13,21 @@ use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
 /// The most User-agent lines of a group that are searched for the one of a crawler.
 const TOKENS_MAX: usize = 1000;
 
+/// Whether a crawler obeys `*` groups if no group names it.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[cfg_attr(
+    feature = "cli",
+    derive(serde::Deserialize, serde::Serialize),
+    serde(rename_all = "kebab-case")
+)]
+pub enum StarGroups {
+    /// It does, as in the standard, or nothing is known, which counts as the same.
+    #[default]
+    Honoured,
+    /// It is documented to obey only groups that name it (AdsBot-Google).
+    Ignored,
+}
+
 /// The content of one robots.txt.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ParsedRobotsTxt {

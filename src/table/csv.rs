@@ -5,10 +5,11 @@
 
 use std::io::{self, Write};
 
-use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
+use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::digest::Digest;
 use crate::judge::robots::DecidingRule;
+use crate::robots::model::StarGroups;
 use crate::time::{Day, UtcTime};
 
 use super::digest_text::{DIGEST_BYTES, digest_text};

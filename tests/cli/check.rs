@@ -1,7 +1,8 @@
 //! `botaudit check`: verdicts, exit codes, messages.
 
 use botaudit::matcher::reference;
-use botaudit::matcher::select::{Star, select};
+use botaudit::matcher::select::select;
+use botaudit::robots::model::StarGroups;
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
@@ -187,7 +188,7 @@ fn verdicts_are_those_of_the_reference() {
                 ["-", "--format", "jsonl", "--robots", WWW, "--token", token, "--dialect", flag];
             let ran = check(&arguments, &paths.join("\r\n"));
             assert_eq!(ran.stdout.lines().count(), paths.len());
-            let selection = select(&robots, &[token], Star::Honoured);
+            let selection = select(&robots, &[token], StarGroups::Honoured);
             for (path, line) in paths.iter().zip(ran.stdout.lines()) {
                 let answer: serde_json::Value = serde_json::from_str(line).unwrap();
                 let mut scratch = Vec::new();

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use botaudit::matcher::reference;
-use botaudit::matcher::select::{Star, select};
+use botaudit::matcher::select::select;
+use botaudit::robots::model::StarGroups;
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
@@ -42,7 +43,7 @@ fn expected(url: &str) -> (String, String) {
         return ("unknown".to_owned(), String::new());
     }
     let robots = parse_body(TEXTS[origin % TEXTS.len()].as_bytes());
-    let selection = select(&robots, &["bot"], Star::Honoured);
+    let selection = select(&robots, &["bot"], StarGroups::Honoured);
     let mut scratch = Vec::new();
     let path = prepare(path.as_bytes(), Dialect::Google, &mut scratch);
     let decision = reference::decide(&selection.rules(), Dialect::Google, path.as_bytes());

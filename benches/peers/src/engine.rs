@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use botaudit::matcher::compiled::CompiledPolicy;
 use botaudit::matcher::limits::Limits;
-use botaudit::matcher::select::{Star, select};
+use botaudit::matcher::select::select;
+use botaudit::robots::model::StarGroups;
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect::Google;
 use botaudit::url::path::prepare;
@@ -138,7 +139,7 @@ type Ready<'r> = &'r mut dyn FnMut() -> Box<dyn FnMut(&str) -> bool + 'r>;
 
 fn botaudit<'a>(body: &[u8]) -> Box<dyn FnMut(&str) -> bool + 'a> {
     let robots = parse_body(body);
-    let selection = select(&robots, &[ASKING], Star::Honoured);
+    let selection = select(&robots, &[ASKING], StarGroups::Honoured);
     let policy = CompiledPolicy::new(&selection.rules(), Google, &Limits::default());
     let mut scratch = Vec::new();
     Box::new(move |url| {

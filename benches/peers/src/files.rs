@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use botaudit::matcher::select::{Selection, Star, select};
+use botaudit::matcher::select::{Selection, select};
+use botaudit::robots::model::StarGroups;
 use botaudit::robots::model::{ParsedRobotsTxt, Rule};
 use botaudit::robots::parse::{cut, parse_body};
 
@@ -54,7 +55,7 @@ const WANTED: [Wanted; 5] = [
 
 /// The rules that bind whom no group names.
 pub fn star(robots: &ParsedRobotsTxt) -> Selection<'_> {
-    select(robots, &[] as &[&str], Star::Honoured)
+    select(robots, &[] as &[&str], StarGroups::Honoured)
 }
 
 /// What a file asks of a matcher.

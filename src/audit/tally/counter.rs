@@ -149,7 +149,7 @@ impl Counter {
             rows.sort_unstable_by_key(|(actor, _)| *actor);
         }
         let times_end = times_end
-            .map(|end| Ok(TimesEnd { crawler: numbers.crawler(end.crawler)?, ..end }))
+            .map(|end| Result::Ok(TimesEnd { crawler: numbers.crawler(end.crawler)?, ..end }))
             .transpose()?;
         let hours = self.hours.renumbered(|actor| numbers.actor(actor))?;
         let sessions = self.sessions.into_iter();

@@ -19,7 +19,8 @@ use botaudit::matcher::pattern;
 use botaudit::matcher::precedence::rank;
 use botaudit::matcher::reference;
 use botaudit::matcher::rule_set_key::RuleSetKey;
-use botaudit::matcher::select::{Star, select};
+use botaudit::matcher::select::select;
+use botaudit::robots::model::StarGroups;
 use botaudit::robots::model::{Directive, Rule};
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
@@ -188,7 +189,7 @@ fn check_end_to_end(rules: &[&Rule], paths: &[Vec<u8>]) {
     }
     let (robots, findings) = parse(&text);
     assert_eq!(findings, []);
-    let selection = select(&robots, &["foobot-image", "foobot"], Star::Honoured);
+    let selection = select(&robots, &["foobot-image", "foobot"], StarGroups::Honoured);
     assert_eq!(selection.rules(), written.iter().collect::<Vec<_>>());
     let policy = CompiledPolicy::new(&selection.rules(), Dialect::Google, &Limits::default());
     for path in paths {

@@ -3,7 +3,8 @@
 
 #![no_main]
 
-use botaudit::matcher::select::{Star, select};
+use botaudit::matcher::select::select;
+use botaudit::robots::model::StarGroups;
 use botaudit::robots::field::{self, Content, Field, FieldKind, Separator, Spelling, strip};
 use botaudit::robots::finding::{Finding, FindingKind};
 use botaudit::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
@@ -160,7 +161,7 @@ fn check_groups(robots: &ParsedRobotsTxt) {
             assert_eq!(robots.rule_at(rule.line), Some((group, rule)));
         }
         for token in group.product_tokens.iter().take(8) {
-            let selection = select(robots, &[&token.written], Star::Honoured);
+            let selection = select(robots, &[&token.written], StarGroups::Honoured);
             let is_in = selection.groups.iter().any(|selected| std::ptr::eq(*selected, group));
             assert!(is_in || token.written.is_empty(), "a group binds whom it names");
         }

@@ -147,6 +147,10 @@ pub mod nightly;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
+pub mod run;
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 #[allow(
     rustdoc::bare_urls,
     rustdoc::invalid_html_tags,
@@ -159,8 +163,6 @@ pub use classify::answer::VerdictWord;
 #[cfg(feature = "cli")]
 pub use classify::classifier::{Classification, Classifier};
 #[cfg(feature = "cli")]
-pub use cli::library::{Audit, AuditReport, AuditRow};
-#[cfg(feature = "cli")]
 pub use config::audit_config::AuditConfig;
 pub use crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 pub use crawlers::registry::Registry;
@@ -169,4 +171,6 @@ pub use matcher::decision::Decision;
 pub use matcher::robots_txt::{Matcher, RobotsTxt};
 pub use robots::model::StarGroups;
 pub use robots::product_token::{InvalidToken, first_product_token};
+#[cfg(feature = "cli")]
+pub use run::library::{Audit, AuditReport, AuditRow};
 pub use url::dialect::Dialect;

@@ -32,6 +32,7 @@ const LAYERS: &[&[&str]] = &[
     &["audit", "classify", "explain", "lint"],
     &["report"],
     &["abuse_report", "deny", "nightly"],
+    &["run"],
     &["cli"],
 ];
 
@@ -41,6 +42,9 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("indicatif", &["cli"]),
     ("ctrlc", &["cli"]),
     ("nix", &["cli"]),
+    ("terminal_size", &["cli"]),
+    ("landlock", &["run"]),
+    ("seccompiler", &["run"]),
     ("crossbeam_channel", &["pipeline"]),
     ("rayon", &["pipeline"]),
     ("rusqlite", &["archive", "nightly"]),
@@ -138,6 +142,8 @@ fn the_check_sees_a_wrong_import() {
     assert!(!may_use("audit", "matcher"));
     assert!(may_use("lint", "matcher"));
     assert!(!may_use("lint", "archive"));
+    assert!(may_use("run", "report"));
+    assert!(!may_use("run", "cli"));
     assert!(may_use("cli", "report"));
 }
 

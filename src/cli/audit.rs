@@ -1,9 +1,5 @@
 //! `botaudit audit`: logs and robots.txt to a report directory.
 
-pub mod files;
-pub mod notes;
-pub mod run;
-
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
@@ -12,19 +8,27 @@ use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::{Source, expand};
+use crate::run::audit::{AuditRun, Destination};
+use crate::run::collect::CollectedInput;
+use crate::run::files::{check_outputs, tcp_use};
+use crate::run::outcome::RunOutcome;
+use crate::run::setup::Setup;
+use crate::run::written::ResultFormat;
 use crate::staged::is_stdout;
 
-use super::collect::{CollectArgs, CollectedInput};
+use super::collect::CollectArgs;
 use super::config_flags::{
     ContentFlags, FormatFlags, IdentityFlags, JudgingFlags, OriginFlags, PrivacyFlags, RobotsFlags,
     ThresholdFlags, WhatIfFlags, WindowFlags,
 };
 use super::configured::{ConfiguredArgs, ConfiguredSite};
+use super::confinement::confine;
+use super::console::console;
+use super::help::short;
+use super::progress::Show;
 use super::shared::{ForceArg, refusal};
-use super::{exit_status::ExitStatus, help::short, progress::Show, setup::Setup};
-use super::{summary_flags::SummaryFlags, written::ResultFormat};
-use files::check_outputs;
-use run::{AuditRun, Destination};
+use super::summary_flags::SummaryFlags;
+use super::value_names::{RESULT_FORMATS, one_of};
 
 const HELP: &str = include_str!("help/audit.txt");
 
@@ -65,8 +69,8 @@ pub struct AuditArgs {
         help_heading = "Output",
         long = "format",
         value_name = "FORMAT",
-        value_enum,
-        default_value_t = ResultFormat::Text,
+        value_parser = one_of(&RESULT_FORMATS),
+        default_value = "text",
         hide_short_help = true,
         conflicts_with_all = ["partial", "collect"]
     )]
@@ -138,7 +142,7 @@ pub struct AuditArgs {
 
 impl AuditArgs {
     /// Runs the audit.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let site = self.configured.site()?;
         let client_key = self.collect.key()?;
         let flags = self.config();
@@ -164,13 +168,15 @@ impl AuditArgs {
         let collected = self.collect.collected.as_deref();
         let defaults = config.clone().with_defaults();
         let (format, overwrite) = (self.result_format, self.force.overwrite());
-        check_outputs(&defaults, &sources, collected, &destination, format, overwrite)?;
+        let outputs =
+            check_outputs(&defaults, &sources, collected, &destination, format, overwrite)?;
+        confine(&outputs, tcp_use(&defaults));
         let DistinctLogs { sources, repeats } = without_copies(sources, ShortCopies::ByName);
         let has_data = format.is_data()
             || destination.is_stdout()
             || config.evidence.as_deref().is_some_and(is_stdout);
         let show = Show::unless(self.quiet).beside_data(has_data);
-        let setup = Setup::new(config, &[], show);
+        let setup = Setup::new(config, &[], console(show));
         let setup = setup.map_err(|faults| match &site {
             Some(site) => site.refusal(&faults, &flags),
             None => refusal(&faults),

@@ -16,14 +16,16 @@ use crate::judge::{Judge, messages::foreign_message, robots::RobotsId};
 use crate::report::check_json::{json, undecided_json};
 use crate::report::check_text::{text, undecided_line, undecided_text, verdict_line};
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::run::outcome::RunOutcome;
+use crate::run::output::cannot_print;
+use crate::run::sandbox::access_rights::TcpUse;
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, origin::Origin};
 
-use super::access_rights::TcpUse;
 use super::confinement::confine;
-use super::shared::{cannot_print, or_token, origin, registry, unknown_crawler, warn};
+use super::help::short;
+use super::shared::{or_token, origin, registry, unknown_crawler, warn};
 use super::value_names::{DIALECTS, one_of};
-use super::{exit_status::ExitStatus, help::short};
 
 const HELP: &str = include_str!("help/check.txt");
 
@@ -130,7 +132,7 @@ enum Form {
 
 impl CheckArgs {
     /// Answers each URL as it is read.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let origin = self.origin.as_deref().map(origin).transpose()?;
         let registry = registry(self.crawlers.as_deref())?;
         let crawler = self.crawler.checked_crawler(&registry)?;
@@ -151,7 +153,7 @@ impl CheckArgs {
                 (Format::Text, false) => Form::Text,
             },
             out: BufWriter::new(io::stdout().lock()),
-            outcome: ExitStatus::Done,
+            outcome: RunOutcome::Done,
             is_first: true,
             is_watched: io::stdout().is_terminal(),
             unreadable: HashSet::new(),
@@ -218,7 +220,7 @@ struct Answers<'a> {
     at: UtcTime,
     form: Form,
     out: BufWriter<io::StdoutLock<'static>>,
-    outcome: ExitStatus,
+    outcome: RunOutcome,
     is_first: bool,
     is_watched: bool,
     /// Why robots.txt files could not be read, if a warning is printed.
@@ -237,13 +239,13 @@ impl Answers<'_> {
             Ok(located) => {
                 self.warn_of_foreign(&located);
                 let explanation = explain(self.judge, self.crawler.id, &located)?;
-                if !explanation.asked.is_allowed() && self.outcome == ExitStatus::Done {
-                    self.outcome = ExitStatus::Disallowed;
+                if !explanation.asked.is_allowed() && self.outcome == RunOutcome::Done {
+                    self.outcome = RunOutcome::Disallowed;
                 }
                 self.decided(&explanation)
             }
             Err(undecided) => {
-                self.outcome = ExitStatus::Undecided;
+                self.outcome = RunOutcome::Undecided;
                 if let Undecided::Unreadable(why) = &undecided {
                     self.warn_of_unreadable(why);
                 }

@@ -27,17 +27,18 @@ use crate::numbers::{counted, grouped};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::verdicts::{Layout, Verdicts, Width};
 use crate::report::{classified::write_summary, output::OutputFile};
+use crate::run::outcome::RunOutcome;
+use crate::run::output::STDOUT_NAME;
+use crate::run::sandbox::access_rights::TcpUse;
 use crate::staged::is_stdout;
 use crate::url::dialect::Dialect;
 
-use super::access_rights::TcpUse;
 use super::confinement::confine;
+use super::help::short;
 use super::progress::{Show, follow};
-use super::shared::{
-    ForceArg, STDOUT_NAME, or_token, registry, say, stdout_file, timed, unknown_crawler, warn,
-};
+use super::shared::{ForceArg, or_token, registry, say, stdout_file, timed, unknown_crawler, warn};
+use super::size::bytes;
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
-use super::{exit_status::ExitStatus, help::short, size::bytes};
 
 const HELP: &str = include_str!("help/classify.txt");
 
@@ -195,7 +196,7 @@ const BATCH_GROWTH_PER_CRAWLER: usize = 4;
 
 impl ClassifyArgs {
     /// Classifies all lists.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         // In the order given: output rows keep the order of the input.
         let sources: Vec<Source> =
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
@@ -264,7 +265,7 @@ impl ClassifyArgs {
         sources: usize,
         mut output: OutputFile,
         judge: &Judge,
-    ) -> Result<ExitStatus> {
+    ) -> Result<RunOutcome> {
         let nothing_read = classified.rows == 0 && classified.damages.len() == sources;
         let damages = [classified.damages, failure_messages(&judge.failures())].concat();
         if let Some(first) = damages.first().filter(|_| nothing_read) {
@@ -288,11 +289,11 @@ impl ClassifyArgs {
             say(&format!("{}; {}", counted(classified.rows, "URL"), counts.join(", ")));
         }
         if !damages.is_empty() {
-            return Ok(ExitStatus::Incomplete);
+            return Ok(RunOutcome::Incomplete);
         }
         let is_failure =
             self.fail_on_disallowed && classified.counts.of(VerdictWord::Disallowed) > 0;
-        Ok(if is_failure { ExitStatus::Disallowed } else { ExitStatus::Done })
+        Ok(if is_failure { RunOutcome::Disallowed } else { RunOutcome::Done })
     }
 
     /// The crawlers of the rows, and the names that the judge must know.

@@ -10,8 +10,10 @@ use crate::error::Result;
 use crate::lint::catalogue::LINTS;
 use crate::logs::registry::ENTRIES;
 use crate::report::{json_lines::name, tables::TABLES};
+use crate::run::outcome::RunOutcome;
 
-use super::{exit_status::ExitStatus, help::short, shared::print};
+use super::help::short;
+use super::shared::print;
 
 const HELP: &str = include_str!("help/completions.txt");
 
@@ -28,12 +30,12 @@ pub struct CompletionsArgs {
 
 impl CompletionsArgs {
     /// Prints the completions for `program`.
-    pub fn run(self, program: Command) -> Result<ExitStatus> {
+    pub fn run(self, program: Command) -> Result<RunOutcome> {
         let mut program = with_names(program, self.shell);
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut program, env!("CARGO_PKG_NAME"), &mut text);
         print(&String::from_utf8_lossy(&text))?;
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 }
 

@@ -11,12 +11,14 @@ use crate::numbers::{counted, grouped};
 use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::run::outcome::RunOutcome;
+use crate::run::sandbox::access_rights::TcpUse;
 use crate::table::escape::visible;
 
-use super::access_rights::TcpUse;
 use super::confinement::confine;
+use super::fetch_ranges::FetchRangesArgs;
+use super::help::short;
 use super::shared::{error, print, registry, unknown_crawler, warn};
-use super::{exit_status::ExitStatus, fetch_ranges::FetchRangesArgs, help::short};
 
 const HELP: &str = include_str!("help/crawlers.txt");
 const LIST: &str = include_str!("help/crawlers-list.txt");
@@ -80,7 +82,7 @@ enum CrawlersCommand {
 
 impl CrawlersArgs {
     /// Prints the answer.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         if let Some(CrawlersCommand::CheckRegistry { file }) = &self.command {
             confine_to("FILE", Some(file));
             return check_registry(file);
@@ -109,7 +111,7 @@ impl CrawlersArgs {
             (_, true) => list_json(&registry),
             (_, false) => list_text(&registry),
         })?;
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 }
 
@@ -120,7 +122,7 @@ fn confine_to(role: &'static str, path: Option<&Path>) {
     confine(&files, TcpUse::None);
 }
 
-fn check_registry(file: &Path) -> Result<ExitStatus> {
+fn check_registry(file: &Path) -> Result<RunOutcome> {
     let checked = check(file)?;
     checked.errors.iter().for_each(|problem| error(&problem.to_string()));
     checked.warnings.iter().for_each(|problem| warn(&problem.to_string()));
@@ -132,5 +134,5 @@ fn check_registry(file: &Path) -> Result<ExitStatus> {
         counted(checked.errors.len() as u64, "mistake"),
         counted(checked.warnings.len() as u64, "warning"),
     ))?;
-    Ok(if checked.errors.is_empty() { ExitStatus::Done } else { ExitStatus::Violations })
+    Ok(if checked.errors.is_empty() { RunOutcome::Done } else { RunOutcome::Violations })
 }

@@ -19,17 +19,21 @@ use crate::input::source::{Source, expand};
 use crate::logs::detect::Hints;
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::threshold::Threshold;
+use crate::run::notes::note_formats;
+use crate::run::outcome::RunOutcome;
+use crate::run::output::write_output;
+use crate::run::sandbox::access_rights::TcpUse;
+use crate::run::setup::hints;
 use crate::staged::replace;
 use crate::time::{UtcTime, Zone};
 
-use super::access_rights::TcpUse;
-use super::audit::notes::note_formats;
+use super::config_flags::FormatFlags;
 use super::confinement::confine;
-use super::shared::{
-    ForceArg, MemoryArg, name_tallies, note, refusal, registry, say, timed, warn, write_output,
-};
+use super::console::console;
+use super::help::short;
+use super::progress::Show;
+use super::shared::{ForceArg, MemoryArg, name_tallies, note, refusal, registry, say, timed, warn};
 use super::value_names::{DENY_BY, DENY_FORMS, one_of};
-use super::{config_flags::FormatFlags, exit_status::ExitStatus, help::short, setup::hints};
 
 const HELP: &str = include_str!("help/deny.txt");
 
@@ -92,7 +96,7 @@ pub struct DenyArgs {
 
 impl DenyArgs {
     /// Selects crawlers, tries the rules, and writes them.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let by = self.by()?;
         let mut faults = Vec::new();
         let hints = hints(&self.format.config(), &mut faults);
@@ -107,7 +111,8 @@ impl DenyArgs {
         let (report, limits) = (std::slice::from_ref(&self.report), self.memory.limits());
         let damaged = |err| name_damaged(err, report, limits);
         let tally = merge_files(report, limits).map_err(damaged)?;
-        note_formats(&tally.header);
+        let console = console(Show::OnTerminal);
+        note_formats(&tally.header, &*console);
         let model = ReportModel::new(tally).map_err(damaged)?;
         let selection = DenySelection::new(&model, &condition, &registry)?;
         self.tell(&selection);
@@ -122,8 +127,8 @@ impl DenyArgs {
         for reason in rules.reasons() {
             say(&format!("refused: {reason}"));
         }
-        write_output(&self.output, self.form.text(&rules).as_bytes(), replace)?;
-        Ok(ExitStatus::Done)
+        write_output(&self.output, self.form.text(&rules).as_bytes(), replace, &*console)?;
+        Ok(RunOutcome::Done)
     }
 
     fn by(&self) -> Result<DenyBy> {

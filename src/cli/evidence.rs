@@ -15,14 +15,15 @@ use crate::error::{Error, Result};
 use crate::numbers::counted;
 use crate::report::directory::Staging;
 use crate::report::{outputs::Outputs, outputs::Overwrite};
+use crate::run::outcome::RunOutcome;
+use crate::run::sandbox::access_rights::TcpUse;
 use crate::staged::pending::is_ahead;
 use crate::table::escape::visible;
 
-use super::access_rights::TcpUse;
 use super::confinement::confine;
+use super::help::short;
 use super::report::{evidence_digest, evidence_of};
 use super::shared::{MemoryArg, name_tallies, note, origin, print};
-use super::{exit_status::ExitStatus, help::short};
 
 const HELP: &str = include_str!("help/evidence.txt");
 
@@ -65,7 +66,7 @@ pub struct EvidenceArgs {
 
 impl EvidenceArgs {
     /// Writes the folder.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let origin = origin(&self.origin)?;
         let within = || Some(self.report.join(evidence_of(&self.report)?));
         let evidence = self.requests_file.clone().or_else(within);
@@ -87,7 +88,7 @@ impl EvidenceArgs {
         let path = visible(self.output.display().to_string().as_bytes());
         let files = counted(written.files.len() as u64 + 1, "file");
         print(&format!("{path}: {files}; read letter.txt before you send it\n"))?;
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 
     /// Checks that `path` is the evidence of the audit that made the report. A run that is killed

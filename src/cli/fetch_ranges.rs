@@ -11,12 +11,16 @@ use crate::crawlers::{range_list::RangeList, registry::Registry};
 use crate::error::{Error, Result};
 use crate::net::{download::download, settings::Settings};
 use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
+use crate::run::outcome::RunOutcome;
+use crate::run::output::path_text;
+use crate::run::sandbox::access_rights::TcpUse;
 use crate::staged::replace;
 
-use super::access_rights::TcpUse;
 use super::confinement::confine;
-use super::shared::{ForceArg, path_text, warn};
-use super::{exit_status::ExitStatus, help::short, network::NetworkArgs, progress::Show};
+use super::help::short;
+use super::network::NetworkArgs;
+use super::progress::Show;
+use super::shared::{ForceArg, warn};
 
 const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
 
@@ -45,7 +49,7 @@ pub struct FetchRangesArgs {
 
 impl FetchRangesArgs {
     /// Downloads all lists that `registry` names; `crawlers` is the file of added crawlers.
-    pub fn run(&self, registry: &Registry, crawlers: Option<&Path>) -> Result<ExitStatus> {
+    pub fn run(&self, registry: &Registry, crawlers: Option<&Path>) -> Result<RunOutcome> {
         let body_bytes_max = usize::try_from(LIST_BYTES_MAX).unwrap_or(usize::MAX);
         let settings = Settings { body_bytes_max, ..self.network.settings()? };
         let directory = &self.directory;
@@ -75,7 +79,7 @@ impl FetchRangesArgs {
         let (all, got) = (urls.len(), urls.len() - missed);
         let text = format!("{got} of {all} lists downloaded to {}\n", path_text(directory));
         Show::unless(self.quiet).print(&text)?;
-        Ok(if missed > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
+        Ok(if missed > 0 { RunOutcome::Incomplete } else { RunOutcome::Done })
     }
 
     /// Checks that no file is overwritten except those in `known`, which earlier runs wrote, and

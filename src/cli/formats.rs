@@ -10,11 +10,14 @@ use crate::input::source::expand;
 use crate::logs::detect::Hints;
 use crate::report::formats_text::{examined_text, formats_text};
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::run::outcome::RunOutcome;
+use crate::run::sandbox::access_rights::TcpUse;
+use crate::run::setup::hints;
 
-use super::access_rights::TcpUse;
+use super::config_flags::FormatFlags;
 use super::confinement::confine;
+use super::help::short;
 use super::shared::{error, print, refusal};
-use super::{config_flags::FormatFlags, exit_status::ExitStatus, help::short, setup::hints};
 
 const HELP: &str = include_str!("help/formats.txt");
 const LIST: &str = include_str!("help/formats-list.txt");
@@ -47,9 +50,9 @@ enum FormatsCommand {
 
 impl FormatsArgs {
     /// Lists the formats, or examines logs.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         match self.command {
-            None | Some(FormatsCommand::List) => print(&formats_text()).map(|()| ExitStatus::Done),
+            None | Some(FormatsCommand::List) => print(&formats_text()).map(|()| RunOutcome::Done),
             Some(FormatsCommand::Detect { logs, hints: args }) => {
                 let mut faults = Vec::new();
                 let hints = hints(&args.config(), &mut faults);
@@ -63,25 +66,25 @@ impl FormatsArgs {
 }
 
 /// An unreadable log does not prevent the others from being examined.
-fn detect(logs: &[OsString], hints: &Hints) -> Result<ExitStatus> {
+fn detect(logs: &[OsString], hints: &Hints) -> Result<RunOutcome> {
     let sources = expand(logs);
     let mut files = Outputs::new(Overwrite::Own);
     files.reads_sources("a log", &sources);
     confine(&files, TcpUse::None);
-    let mut outcome = ExitStatus::Done;
+    let mut outcome = RunOutcome::Done;
     for source in sources {
         match examine(&source, hints) {
             Ok(examined) => {
                 if examined.detection.format.is_none() && examined.rejected_lines() > 0
                     || examined.damage.is_some()
                 {
-                    outcome = ExitStatus::Undecided;
+                    outcome = RunOutcome::Undecided;
                 }
                 print(&examined_text(&source.name, &examined))?;
             }
             Err(err) => {
                 error(&err.to_string());
-                outcome = ExitStatus::Undecided;
+                outcome = RunOutcome::Undecided;
             }
         }
     }

@@ -9,11 +9,15 @@ use clap::Args;
 use crate::error::{Error, Result};
 use crate::nightly::init::{DetectedFiles, LOGS};
 use crate::numbers::counted;
+use crate::run::outcome::RunOutcome;
+use crate::run::output::STDOUT_NAME;
+use crate::run::output::path_text;
 use crate::staged::is_stdout;
 
-use super::shared::{STDOUT_NAME, path_text, print, print_to, warn};
+use super::help::short;
+use super::shared::{print, print_to, warn};
 use super::signals;
-use super::{exit_status::ExitStatus, help::short, terminal::OutputStream};
+use super::terminal::OutputStream;
 
 const HELP: &str = include_str!("help/init.txt");
 
@@ -34,7 +38,7 @@ pub struct InitArgs {
 
 impl InitArgs {
     /// Searches for logs and writes the configuration.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         signals::handle();
         let file = &self.file;
         let root = std::path::absolute(&self.root)
@@ -60,7 +64,7 @@ impl InitArgs {
         if is_stdout(file) {
             print(&found.config())?;
             return print_to(OutputStream::Stderr, &sites(Path::new(STDOUT_NAME), &found))
-                .map(|()| ExitStatus::Done);
+                .map(|()| RunOutcome::Done);
         }
         let created = OpenOptions::new().write(true).create_new(true).open(file);
         let written = created.and_then(|mut out| {
@@ -74,7 +78,7 @@ impl InitArgs {
             ),
             _ => Error::io("cannot write", file, err),
         })?;
-        print(&summary(file, &found)).map(|()| ExitStatus::Done)
+        print(&summary(file, &found)).map(|()| RunOutcome::Done)
     }
 }
 

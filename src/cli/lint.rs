@@ -14,13 +14,14 @@ use crate::report::findings::{
 };
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::{findings_junit::findings_junit, findings_sarif::findings_sarif};
+use crate::run::outcome::RunOutcome;
+use crate::run::sandbox::access_rights::TcpUse;
 use crate::url::dialect::Dialect;
 
-use super::access_rights::TcpUse;
 use super::confinement::confine;
+use super::help::short;
 use super::shared::{error, print, registry};
 use super::value_names::{DIALECTS, one_of};
-use super::{exit_status::ExitStatus, help::short};
 
 /// The largest file that is read: 32 times the part of a robots.txt that counts.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -82,9 +83,9 @@ enum Format {
 
 impl LintArgs {
     /// Checks all files; an unreadable file does not prevent the others from being checked.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         if self.list {
-            return print(&lints_text()).map(|()| ExitStatus::Done);
+            return print(&lints_text()).map(|()| RunOutcome::Done);
         }
         if let Some(code) = &self.explain {
             return explain(code);
@@ -95,7 +96,7 @@ impl LintArgs {
         confine(&inputs, TcpUse::None);
         let names = KnownTokens::new(&registry);
         let mut done = Vec::new();
-        let (mut outcome, mut unread) = (ExitStatus::Done, None);
+        let (mut outcome, mut unread) = (RunOutcome::Done, None);
         for file in &self.files {
             let path = Path::new(file);
             match read(path) {
@@ -106,7 +107,7 @@ impl LintArgs {
                     };
                     LINTS.iter().filter(is_off).for_each(|lint| remarks.remove(lint.code));
                     if self.is_failure(&remarks) {
-                        outcome = ExitStatus::Violations;
+                        outcome = RunOutcome::Violations;
                     }
                     let path = path.display().to_string();
                     match self.format {
@@ -142,14 +143,14 @@ impl LintArgs {
     }
 }
 
-fn explain(code: &str) -> Result<ExitStatus> {
+fn explain(code: &str) -> Result<RunOutcome> {
     let unknown = || {
         Error::usage(format!(
             "unknown code '{code}'; to list all codes, run: botaudit lint \
                                  --list"
         ))
     };
-    print(&lint_text(Lint::named(code).ok_or_else(unknown)?)).map(|()| ExitStatus::Done)
+    print(&lint_text(Lint::named(code).ok_or_else(unknown)?)).map(|()| RunOutcome::Done)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

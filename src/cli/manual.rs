@@ -9,9 +9,9 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
+use crate::run::outcome::RunOutcome;
 use crate::staged::replace;
 
-use super::exit_status::ExitStatus;
 use super::help::{EXAMPLES, EXIT_CODES, FILES, sections, short};
 use super::shared::{ForceArg, print};
 use super::signals;
@@ -35,12 +35,12 @@ pub struct ManArgs {
 
 impl ManArgs {
     /// Prints or writes the pages of `program`.
-    pub fn run(self, program: Command) -> Result<ExitStatus> {
+    pub fn run(self, program: Command) -> Result<RunOutcome> {
         let mut program = program.disable_help_subcommand(true);
         program.build();
         let Some(directory) = self.directory else {
             print(&page(&program)?)?;
-            return Ok(ExitStatus::Done);
+            return Ok(RunOutcome::Done);
         };
         signals::handle();
         check_directory_name("DIR", &directory)?;
@@ -55,7 +55,7 @@ impl ManArgs {
             let path = directory.join(file_name(command));
             replace(&path, page(command)?.as_bytes())?;
         }
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 }
 

@@ -10,14 +10,19 @@ use crate::audit::damaged_file::name_damaged;
 use crate::audit::tally::merge::merge_files;
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
+use crate::run::notes::note_formats;
+use crate::run::outcome::RunOutcome;
+use crate::run::output::write_output;
+use crate::run::sandbox::access_rights::TcpUse;
+use crate::run::written::unwritten_report;
 use crate::staged::{is_stdout, replace, replace_private};
 
-use super::access_rights::TcpUse;
-use super::audit::notes::note_formats;
 use super::confinement::confine;
-use super::shared::{ForceArg, MemoryArg, name_tallies, timed, write_output};
-use super::{exit_status::ExitStatus, help::short};
-use super::{progress::Show, summary_flags::SummaryFlags, written::unwritten_report};
+use super::console::console;
+use super::help::short;
+use super::progress::Show;
+use super::shared::{ForceArg, MemoryArg, name_tallies, timed};
+use super::summary_flags::SummaryFlags;
 
 /// The bytes of a file that identify its kind.
 const HEAD_BYTES: u64 = 64;
@@ -55,33 +60,34 @@ pub struct MergeArgs {
 
 impl MergeArgs {
     /// Runs it.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let mut outputs = Outputs::new(self.force.overwrite());
         name_tallies(&self.tallies, &mut outputs);
         let limits = self.memory.limits();
+        let show = Show::unless(self.quiet).beside_data(is_stdout(&self.output));
+        let console = console(show);
         if self.are_collected()? {
             outputs.file("-o", &self.output, OutputContent::Collected)?;
             confine(&outputs, TcpUse::None);
             let merged = merge_collected(&self.tallies, limits.memory_bytes)?;
-            write_output(&self.output, &merged.to_bytes(), replace_private)?;
+            write_output(&self.output, &merged.to_bytes(), replace_private, &*console)?;
         } else {
             outputs.file("-o", &self.output, OutputContent::Tally)?;
             confine(&outputs, TcpUse::None);
             let read = || merge_files(&self.tallies, limits);
             let damaged = |err| name_damaged(err, &self.tallies, limits);
             let tally = timed("tallies read", read).map_err(damaged)?;
-            note_formats(&tally.header);
-            let show = Show::unless(self.quiet).beside_data(is_stdout(&self.output));
+            note_formats(&tally.header, &*console);
             let view = self.summary.view_of_tally(&tally, show.stream())?;
             let bytes = tally.to_bytes();
             let report = (!self.quiet).then(|| unwritten_report(tally, &view)).transpose();
             let report = report.map_err(damaged)?;
-            write_output(&self.output, &bytes, replace)?;
+            write_output(&self.output, &bytes, replace, &*console)?;
             if let Some(report) = report {
-                show.print(&report.summary)?;
+                console.show(&report.summary)?;
             }
         }
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 
     /// Whether the files are results of first passes; otherwise they should be tallies.

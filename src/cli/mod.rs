@@ -2,7 +2,6 @@
 //!
 //! The only module that knows clap, indicatif, the terminal and signals.
 
-mod access_rights;
 mod audit;
 mod check;
 mod classify;
@@ -11,19 +10,15 @@ mod completions;
 mod config_flags;
 mod configured;
 mod confinement;
+mod console;
 mod crawlers;
 mod deny;
 mod evidence;
 mod exit_status;
 mod fetch_ranges;
-mod fetching;
-mod first_pass;
 mod formats;
 mod help;
-mod identity;
 mod init;
-
-pub mod library;
 mod lint;
 mod manual;
 mod merge;
@@ -32,16 +27,12 @@ mod nightly;
 mod progress;
 mod report;
 mod robots;
-mod robots_errors;
-mod setup;
 pub mod shared;
 mod signals;
 mod size;
 mod summary_flags;
-mod system_calls;
 mod terminal;
 mod value_names;
-mod written;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! `botaudit nightly`: audits the new log lines of each site of a configuration file.
 
 mod after;
-mod site;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,19 +17,23 @@ use crate::report::metrics::{METRICS_FILE, SiteMetrics, metrics_text};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::schemas::{EVENTS, TREND};
 use crate::report::{night_text::SiteNight, nights::EventRow};
+use crate::run::files::tcp_use;
+use crate::run::nightly::site::Job;
+use crate::run::outcome::RunOutcome;
+use crate::run::sandbox::access_rights::TcpUse;
 use crate::staged::replace;
 use crate::time::{Day, UtcTime};
 
-use super::access_rights::TcpUse;
-use super::audit::files::tcp_use;
 use super::configured::{read_config, report_errors};
 use super::confinement::confine;
-use super::exit_status::{ExitStatus, exit_code};
+use super::console::console;
+use super::exit_status::exit_code;
 use super::help::short;
+use super::progress::Show;
 use super::shared::{ForceArg, MemoryArg, day, error, print};
 use super::signals;
+use super::summary_flags::view_of;
 use after::{NotificationArgs, write_nights};
-use site::Job;
 
 const HELP: &str = include_str!("help/nightly.txt");
 
@@ -66,7 +69,7 @@ pub struct NightlyArgs {
 
 impl NightlyArgs {
     /// Runs the job.
-    pub fn run(mut self) -> Result<ExitStatus> {
+    pub fn run(mut self) -> Result<RunOutcome> {
         self.notification = self.notification.absolute()?;
         let file = std::path::absolute(&self.config)
             .map_err(|err| Error::io("cannot read --config", &self.config, err))?;
@@ -74,10 +77,11 @@ impl NightlyArgs {
         let name = self.config.display().to_string();
         enter_directory_of(&self.config)?;
         let now = UtcTime::from(jiff::Timestamp::now());
-        let is_quiet = self.quiet || self.notification.has_stdout();
+        let show = Show::unless(self.quiet || self.notification.has_stdout());
+        let shown = (&console(show), &view_of(show.stream()));
         let mut jobs = Vec::new();
         for site in &config.sites {
-            match Job::new(site, &config, self.day, now, is_quiet) {
+            match Job::new(site, &config, self.day, now, shown) {
                 Ok(job) => jobs.push(job),
                 Err(more) => errors.extend(more),
             }
@@ -100,7 +104,7 @@ impl NightlyArgs {
                 false => State::in_memory()?,
             };
             let described = jobs.iter().map(|job| job.described(&state));
-            return print(&described.collect::<Result<String>>()?).map(|()| ExitStatus::Done);
+            return print(&described.collect::<Result<String>>()?).map(|()| RunOutcome::Done);
         }
         let files = self.check_outputs(&file, &jobs, &config)?;
         // The command may need any right.
@@ -136,7 +140,7 @@ impl NightlyArgs {
         Ok(all)
     }
 
-    fn run_all(&self, jobs: &[Job<'_>], config: &ConfigFile, now: UtcTime) -> Result<ExitStatus> {
+    fn run_all(&self, jobs: &[Job<'_>], config: &ConfigFile, now: UtcTime) -> Result<RunOutcome> {
         let mut locks: Vec<File> = Vec::new();
         let mut beside = config.state.clone().into_os_string();
         beside.push(".lock");
@@ -148,7 +152,7 @@ impl NightlyArgs {
                 Locked::Ours(file) => locks.push(file),
                 Locked::Theirs(who) => {
                     error(&format!("another run is in progress: {who}; nothing was done"));
-                    return Ok(ExitStatus::Locked);
+                    return Ok(RunOutcome::Locked);
                 }
             }
         }
@@ -162,7 +166,7 @@ impl NightlyArgs {
             |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
         events.retain(|row| is_of_night(&row.site, row.day));
         let ran = statuses.iter().zip(&nights).map(|(status, night)| {
-            let success = matches!(status, ExitStatus::Done | ExitStatus::Violations);
+            let success = matches!(status, RunOutcome::Done | RunOutcome::Violations);
             let last_success = state.last_success(&night.site, success.then_some(now))?;
             Ok(site_metrics(night, exit_code(Ok(*status)), last_success, &events))
         });
@@ -171,7 +175,7 @@ impl NightlyArgs {
         replace(&config.reports.join(METRICS_FILE), text.as_bytes())?;
         self.notification.send(&nights, &events, self.quiet)?;
         let worst = statuses.into_iter().max_by_key(|status| badness(*status));
-        Ok(worst.unwrap_or(ExitStatus::Done))
+        Ok(worst.unwrap_or(RunOutcome::Done))
     }
 }
 
@@ -190,11 +194,11 @@ fn site_metrics(
 }
 
 /// The order of severity; the exit code is that of the worst site.
-fn badness(outcome: ExitStatus) -> u8 {
+fn badness(outcome: RunOutcome) -> u8 {
     match outcome {
-        ExitStatus::Done => 0,
-        ExitStatus::Violations => 1,
-        ExitStatus::Incomplete => 2,
+        RunOutcome::Done => 0,
+        RunOutcome::Violations => 1,
+        RunOutcome::Incomplete => 2,
         _ => 3,
     }
 }

@@ -18,16 +18,19 @@ use crate::report::json_lines::{json_lines, name};
 use crate::report::optional_tables::{command_of, has_table};
 use crate::report::tables::TABLES;
 use crate::report::{outputs::Outputs, run::EvidenceFile, summary_view::SummaryView};
+use crate::run::notes::note_formats;
+use crate::run::outcome::RunOutcome;
+use crate::run::sandbox::access_rights::TcpUse;
+use crate::run::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
 use crate::table::escape::visible;
 use crate::table::schema::TableSchema;
 use crate::time::Day;
 
-use super::access_rights::TcpUse;
-use super::audit::notes::note_formats;
 use super::confinement::confine;
+use super::console::console;
+use super::help::short;
+use super::progress::Show;
 use super::shared::{ForceArg, MemoryArg, day, name_tallies, print, timed, warn};
-use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
-use super::{exit_status::ExitStatus, help::short};
 use super::{summary_flags::SummaryFlags, terminal::OutputStream};
 
 const HELP: &str = include_str!("help/report.txt");
@@ -118,7 +121,7 @@ fn comparison(text: &str) -> std::result::Result<String, String> {
 
 impl ReportArgs {
     /// Runs it.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         if self.format != Format::Jsonl && !self.tables.is_empty() {
             return Err(Error::usage("--table needs --format jsonl"));
         }
@@ -138,7 +141,8 @@ impl ReportArgs {
         let read = || merge_files(&paths, limits);
         let mut tally = timed("tallies read", read).map_err(damaged)?;
         self.set_comparison(paths.len(), &mut tally.header)?;
-        note_formats(&tally.header);
+        let console = console(Show::OnTerminal);
+        note_formats(&tally.header, &*console);
         note.iter().for_each(|note| warn(note));
         let view = self.summary.view_of_tally(&tally, OutputStream::Stdout)?;
         match self.format {
@@ -152,7 +156,7 @@ impl ReportArgs {
             Format::Json => {
                 let WrittenReport { audit, run_json, .. } =
                     unwritten_report(tally, &view).map_err(damaged)?;
-                ResultFormat::Json.print(&audit, &run_json)?;
+                ResultFormat::Json.print(&audit, &run_json, &*console)?;
             }
             Format::Jsonl => {
                 let audit = ReportModel::new(tally).map_err(damaged)?;
@@ -161,7 +165,7 @@ impl ReportArgs {
                 json_lines(&audit, &asked, &mut out)?;
             }
         }
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 
     /// Sets what is compared. Without the option, a report that is drawn again keeps its comparison.

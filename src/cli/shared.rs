@@ -13,7 +13,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::lint::distance::distance;
 use crate::report::outputs::{Outputs, Overwrite};
-use crate::staged::is_stdout;
+use crate::run::output::cannot_print;
 use crate::table::escape::visible;
 use crate::time::Day;
 use crate::url::origin::Origin;
@@ -141,11 +141,6 @@ pub fn refusal(faults: &[Fault]) -> Error {
     Error::usage(last.of_flags())
 }
 
-/// A path in a text for the terminal.
-pub fn path_text(path: &Path) -> String {
-    visible(path.as_os_str().as_encoded_bytes())
-}
-
 /// Prints `text` to standard output. A full disk or a closed pipe is an error.
 pub fn print(text: &str) -> Result<()> {
     print_to(OutputStream::Stdout, text)
@@ -161,22 +156,6 @@ pub fn print_to(stream: OutputStream, text: &str) -> Result<()> {
     }
 }
 
-/// Writes `bytes` to `path` as `replace` does, or to standard output if `path` is `-`.
-pub fn write_output(
-    path: &Path,
-    bytes: &[u8],
-    replace: fn(&Path, &[u8]) -> Result<()>,
-) -> Result<()> {
-    if !is_stdout(path) {
-        return replace(path, bytes);
-    }
-    let mut out = io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(cannot_print)
-}
-
-/// The name of standard output in messages.
-pub const STDOUT_NAME: &str = "standard output";
-
 /// Standard output as a file.
 pub fn stdout_file() -> Result<File> {
     #[cfg(unix)]
@@ -184,11 +163,6 @@ pub fn stdout_file() -> Result<File> {
     #[cfg(windows)]
     let owned = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
     owned.map(File::from).map_err(cannot_print)
-}
-
-/// The error for a failed write to standard output.
-pub fn cannot_print(err: io::Error) -> Error {
-    Error::io("cannot write to", Path::new(STDOUT_NAME), err)
 }
 
 /// Prints an error to standard error.

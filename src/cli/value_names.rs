@@ -6,6 +6,7 @@ use crate::classify::input_format::ListSyntax;
 use crate::config::setting::AddressForm;
 use crate::deny::form::{DenyBy, Form};
 use crate::report::{summary_view::SummaryBy, verdicts::Layout};
+use crate::run::written::ResultFormat;
 use crate::url::dialect::Dialect;
 
 /// A value with its name and its meaning.
@@ -35,6 +36,21 @@ pub const LIST_SYNTAXES: [Named<ListSyntax>; 4] = [
     ("csv", "CSV with a header", ListSyntax::Csv),
     ("tsv", "CSV with tabs", ListSyntax::Tsv),
     ("jsonl", "One JSON object per line", ListSyntax::JsonLines),
+];
+
+/// The formats of the result of an audit.
+pub const RESULT_FORMATS: [Named<ResultFormat>; 3] = [
+    ("text", "A summary for people", ResultFormat::Text),
+    (
+        "json",
+        "One object: the content of run.json, and all tables as arrays of objects",
+        ResultFormat::Json,
+    ),
+    (
+        "jsonl",
+        "One object per line and row of a table, with the name of the table",
+        ResultFormat::Jsonl,
+    ),
 ];
 
 /// The formats of verdicts.

@@ -15,10 +15,10 @@ use crate::nightly::state::{State, rows::ActorDay};
 use crate::report::night_text::{SiteNight, night_text};
 use crate::report::nights::{EventRow, events_csv, trend_csv};
 use crate::report::schemas::{EVENTS, TREND};
+use crate::run::nightly::site::Job;
 use crate::staged::{is_stdout, replace, replace_both};
 
 use super::super::shared::print;
-use super::site::Job;
 
 /// How long the command of `--notify-cmd` may take.
 const NOTIFY_TIME_MAX: Duration = Duration::from_secs(60);

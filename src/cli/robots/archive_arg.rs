@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::super::access_rights::TcpUse;
 use super::super::confinement::confine;
 use crate::archive::{entry::HistoryEntry, import::time_named, reader::Archive};
 use crate::error::{Error, Result};
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::run::sandbox::access_rights::TcpUse;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 

@@ -7,11 +7,13 @@ use crate::error::Result;
 use crate::judge::history::History;
 use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce};
 use crate::report::age::age_text;
+use crate::run::outcome::RunOutcome;
 use crate::table::escape::visible;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::super::{exit_status::ExitStatus, help::short, shared::print};
+use super::super::help::short;
+use super::super::shared::print;
 use super::archive_arg::{ArchiveArg, known_history, named_origin, named_time};
 use super::show::described;
 
@@ -37,7 +39,7 @@ pub struct AtArgs {
 
 impl AtArgs {
     /// Prints the ruling and its reason.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let origin = named_origin(&self.origin)?;
         let time = named_time(&self.time)?;
         let archive = self.archive.open()?;
@@ -54,14 +56,14 @@ impl AtArgs {
                     archive.body(history.body(version))?;
                 }
                 print(&explained(&origin, time, &history, &entries, &in_force))?;
-                Ok(ExitStatus::Done)
+                Ok(RunOutcome::Done)
             }
             None => {
                 let first = entries[0].fetch.fetched_at;
                 print(&format!(
                     "{origin} at {time}\n  unknown: no snapshot at or before this time (the first is from {first})\n"
                 ))?;
-                Ok(ExitStatus::Undecided)
+                Ok(RunOutcome::Undecided)
             }
         }
     }

@@ -3,9 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 
 use crate::error::Result;
+use crate::run::output::cannot_print;
 use crate::table::escape::visible;
-
-use super::super::shared::cannot_print;
 
 /// Writes `bytes` to standard output. On a terminal, control characters other than line ends are
 /// escaped.

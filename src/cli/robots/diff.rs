@@ -5,10 +5,11 @@ use clap::Args;
 use crate::archive::{entry::HistoryEntry, reader::Archive};
 use crate::error::Result;
 use crate::report::unified_diff::unified_diff;
+use crate::run::outcome::RunOutcome;
 use crate::url::origin::Origin;
 
+use super::super::help::short;
 use super::super::shared::note;
-use super::super::{exit_status::ExitStatus, help::short};
 use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
 
@@ -33,7 +34,7 @@ pub struct DiffArgs {
 
 impl DiffArgs {
     /// Prints nothing if nothing changed.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let origin = named_origin(&self.origin)?;
         let from = named_time(&self.from)?;
         let to = self.to.as_deref().map(named_time).transpose()?;
@@ -47,7 +48,7 @@ impl DiffArgs {
             ));
         }
         print_body(&unified(&archive, &origin, &old, &new)?)?;
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 }
 

@@ -7,10 +7,13 @@ use clap::Args;
 use crate::archive::export::export;
 use crate::error::Result;
 
-use super::super::{exit_status::ExitStatus, help::short, progress::Show, shared::path_text};
+use super::super::help::short;
+use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
 use crate::numbers::counted;
 use crate::report::outputs::check_directory_name;
+use crate::run::outcome::RunOutcome;
+use crate::run::output::path_text;
 
 const HELP: &str = include_str!("../help/robots-export.txt");
 
@@ -31,12 +34,12 @@ pub struct ExportArgs {
 
 impl ExportArgs {
     /// The manifest gets its name when all files are written.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         check_directory_name("DIRECTORY", &self.directory)?;
         let snapshots = export(&self.archive.open_for(&self.directory)?, &self.directory)?;
         let (written, place) = (counted(snapshots, "snapshot"), path_text(&self.directory));
         let text = format!("{written} written to {place}\n");
         Show::unless(self.quiet).print(&text)?;
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 }

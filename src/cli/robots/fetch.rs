@@ -11,14 +11,17 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, expand};
 use crate::net::settings::{Ports, Reach};
+use crate::run::fetching::{LISTED_MAX, LoggedLimits, Origins, is_fetchable, origins_asked};
+use crate::run::outcome::RunOutcome;
+use crate::run::sandbox::access_rights::TcpUse;
 use crate::url::origin::Origin;
 
-use super::super::access_rights::TcpUse;
 use super::super::confinement::confine;
-use super::super::fetching::{LISTED_MAX, LoggedLimits, Origins, is_fetchable, origins_asked};
+use super::super::console::console;
+use super::super::help::short;
 use super::super::network::{NetworkArgs, seconds};
+use super::super::progress::Show;
 use super::super::shared::{note, warn};
-use super::super::{exit_status::ExitStatus, help::short, progress::Show};
 use super::archive_arg::{ArchiveArg, named_origin};
 
 /// The most parallel fetches.
@@ -96,7 +99,7 @@ struct Asked {
 
 impl FetchArgs {
     /// Fetches from all origins.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let settings = self.network.settings()?;
         let pause = seconds("--delay", self.delay)?;
         if !(1..=JOBS_MAX).contains(&self.jobs) {
@@ -121,14 +124,14 @@ impl FetchArgs {
             ports: if self.fetch_any_port { Ports::Any } else { Ports::Usual },
             budget: self.fetch_budget.unwrap_or(Seconds::OF_FETCHES).get(),
         };
-        let summary = origins.fetch(writer, &settings, pause, limits, self.jobs, show)?;
+        let summary = origins.fetch(writer, &settings, pause, limits, self.jobs, &console(show))?;
         let unfetched = summary.problem();
         show.print(&summary.text())?;
         unfetched.iter().for_each(|why| warn(why));
         Ok(if problems > 0 || unfetched.is_some() {
-            ExitStatus::Incomplete
+            RunOutcome::Incomplete
         } else {
-            ExitStatus::Done
+            RunOutcome::Done
         })
     }
 
@@ -175,7 +178,7 @@ impl Asked {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let options = audit::Options::new(threads);
         let (origins, damages) =
-            origins_asked(&expand(logs), &options, nothing, &registry, Show::Nothing)?;
+            origins_asked(&expand(logs), &options, nothing, &registry, &*console(Show::Nothing))?;
         damages.iter().for_each(|damage| self.problem(damage));
         let is_any = origins.iter().any(is_fetchable);
         self.origins.logged = origins;

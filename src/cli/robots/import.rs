@@ -15,14 +15,15 @@ use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
-use super::super::access_rights::TcpUse;
 use super::super::confinement::confine;
+use super::super::help::short;
 use super::super::progress::{Show, follow};
 use super::super::shared::{error, note, warn};
 use super::super::signals;
-use super::super::{exit_status::ExitStatus, help::short};
 use super::archive_arg::{ArchiveArg, named_origin, named_time};
 use crate::numbers::{counted, grouped};
+use crate::run::outcome::RunOutcome;
+use crate::run::sandbox::access_rights::TcpUse;
 
 /// The most problems that are listed; the others are counted.
 const PROBLEMS_SHOWN_MAX: usize = 20;
@@ -59,7 +60,7 @@ pub struct ImportArgs {
 
 impl ImportArgs {
     /// Imports all paths; an error in one does not stop the others.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let origin = self.origin.as_deref().map(named_origin).transpose()?;
         let at = match self.at.as_deref() {
             None => FetchedAt::Unsaid,
@@ -147,7 +148,7 @@ impl ImportArgs {
         redirects::follow(import.writer)
     }
 
-    fn report(&self, writer: &Writer, problems: usize) -> Result<ExitStatus> {
+    fn report(&self, writer: &Writer, problems: usize) -> Result<RunOutcome> {
         if problems > PROBLEMS_SHOWN_MAX {
             note(&format!(
                 "{} not shown",
@@ -162,7 +163,7 @@ impl ImportArgs {
             grouped(known),
         ));
         let is_whole = problems == 0 && !stopped(printed, writer)?;
-        Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Incomplete })
+        Ok(if is_whole { RunOutcome::Done } else { RunOutcome::Incomplete })
     }
 }
 

@@ -5,8 +5,10 @@ use std::io::{BufWriter, Write};
 use clap::Args;
 
 use crate::error::Result;
+use crate::run::outcome::RunOutcome;
+use crate::run::output::cannot_print;
 
-use super::super::{exit_status::ExitStatus, help::short, shared::cannot_print};
+use super::super::help::short;
 use super::archive_arg::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-list.txt");
@@ -25,7 +27,7 @@ pub struct ListArgs {
 
 impl ListArgs {
     /// Prints origins as they are read.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let archive = self.archive.open()?;
         let mut out = BufWriter::new(std::io::stdout().lock());
         if !self.quiet {
@@ -49,6 +51,6 @@ impl ListArgs {
             written.map_err(cannot_print)
         })?;
         out.flush().map_err(cannot_print)?;
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 }

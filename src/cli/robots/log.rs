@@ -4,9 +4,11 @@ use clap::Args;
 
 use crate::archive::versions::{RulesChange, Stretch, stretches};
 use crate::error::Result;
+use crate::run::outcome::RunOutcome;
 use crate::table::escape::visible;
 
-use super::super::{exit_status::ExitStatus, help::short, shared::print};
+use super::super::help::short;
+use super::super::shared::print;
 use super::archive_arg::{ArchiveArg, known_history, named_origin};
 
 const HELP: &str = include_str!("../help/robots-log.txt");
@@ -24,14 +26,14 @@ pub struct LogArgs {
 
 impl LogArgs {
     /// Prints a paragraph for each version.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let origin = named_origin(&self.origin)?;
         let archive = self.archive.open()?;
         let entries = known_history(&archive, &origin)?;
         let stretches = stretches(&archive, &entries)?;
         let texts: Vec<String> = stretches.iter().rev().map(text).collect();
         print(&texts.join("\n"))?;
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 }
 

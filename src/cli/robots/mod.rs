@@ -14,8 +14,9 @@ mod show;
 use clap::{Args, Subcommand};
 
 use crate::error::Result;
+use crate::run::outcome::RunOutcome;
 
-use super::{exit_status::ExitStatus, help::short};
+use super::help::short;
 
 const HELP: &str = include_str!("../help/robots.txt");
 
@@ -41,7 +42,7 @@ enum Command {
 
 impl RobotsArgs {
     /// Runs the subcommand.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         match self.command {
             Command::Import(args) => args.run(),
             Command::Fetch(args) => args.run(),

@@ -4,9 +4,10 @@ use clap::Args;
 
 use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
+use crate::run::outcome::RunOutcome;
 
+use super::super::help::short;
 use super::super::shared::say;
-use super::super::{exit_status::ExitStatus, help::short};
 use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
 
@@ -33,7 +34,7 @@ pub struct ShowArgs {
 
 impl ShowArgs {
     /// Prints the body to standard output, everything else to standard error.
-    pub fn run(self) -> Result<ExitStatus> {
+    pub fn run(self) -> Result<RunOutcome> {
         let origin = named_origin(&self.origin)?;
         let at = self.at.as_deref().map(named_time).transpose()?;
         let archive = self.archive.open()?;
@@ -44,7 +45,7 @@ impl ShowArgs {
         if let Some(key) = entry.body {
             print_body(&archive.body(key)?)?;
         }
-        Ok(ExitStatus::Done)
+        Ok(RunOutcome::Done)
     }
 }
 

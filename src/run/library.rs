@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::audit::{client_key::ClientKey, model::ReportModel, tally::Tally};
 use crate::config::audit_config::AuditConfig;
@@ -12,8 +13,8 @@ use crate::input::source::expand;
 use crate::report::{directory::Staging, page_model::PageModel, run::EvidenceFile};
 use crate::report::{summary::summary_text, summary_view::SummaryView};
 
-use super::audit::run::{AuditRun, Destination};
-use super::progress::Show;
+use super::audit::{AuditRun, Destination};
+use super::console::KeptMessages;
 use super::setup::{Setup, unusable};
 use super::written::{ResultFormat, write_report};
 
@@ -49,6 +50,8 @@ pub struct Audit {
 #[derive(Debug)]
 pub struct AuditReport {
     tally: Tally,
+    /// What was wrong beside what the model knows.
+    messages: Vec<String>,
     model: ReportModel,
 }
 
@@ -91,7 +94,8 @@ impl Audit {
         if self.config.fetch == Some(true) || self.config.evidence.is_some() {
             return Err(Error::usage("fetch and evidence work only on the command line"));
         }
-        let setup = Setup::new(self.config.clone(), &[], Show::Nothing);
+        let console = Arc::new(KeptMessages::default());
+        let setup = Setup::new(self.config.clone(), &[], Arc::clone(&console) as _);
         let setup = setup.map_err(|faults| unusable(&faults))?;
         let logs: Vec<OsString> = logs.into_iter().map(Into::into).collect();
         let DistinctLogs { sources, repeats } = without_copies(expand(&logs), ShortCopies::ByName);
@@ -108,7 +112,7 @@ impl Audit {
         };
         let tally = run.tally_alone()?;
         let model = ReportModel::new(tally.clone())?;
-        Ok(AuditReport { tally, model })
+        Ok(AuditReport { tally, model, messages: console.take() })
     }
 }
 
@@ -153,7 +157,7 @@ impl AuditReport {
             .iter()
             .map(|input| &input.summary)
             .filter_map(|input| Some(format!("{}: {}", input.name, input.damage.as_ref()?)));
-        damaged.chain(self.model.warnings.iter().cloned())
+        damaged.chain(self.model.warnings.iter().chain(&self.messages).cloned())
     }
 
     /// The summary that `botaudit audit` prints.
@@ -178,6 +182,23 @@ impl AuditReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn warnings_of_the_run_are_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let (robots, log) = (directory.path().join("robots.txt"), directory.path().join("log"));
+        std::fs::write(&robots, "User-agent: *\nDisallow: /a\n").unwrap();
+        std::fs::write(&log, "").unwrap();
+        let config = AuditConfig {
+            robots: Some(robots),
+            since: Some("2999-01-01".to_owned()),
+            ..AuditConfig::default()
+        };
+        let report = Audit::new(config).run([&log]).unwrap();
+        let warnings: Vec<String> = report.warnings().collect();
+        let is_there = warnings.iter().any(|text| text.ends_with("is in the future"));
+        assert!(is_there, "{warnings:?}");
+    }
 
     #[test]
     fn settings_are_checked() {

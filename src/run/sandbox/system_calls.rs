@@ -34,7 +34,7 @@ mod filter {
         SeccompFilter, SeccompRule, TargetArch, apply_filter,
     };
 
-    use crate::cli::access_rights::TcpUse;
+    use super::super::access_rights::TcpUse;
 
     /// Calls that no confined run makes, whatever their arguments.
     const NEVER: [c_long; 79] = [

@@ -29,17 +29,19 @@ use crate::staged::{is_stdout, pending::Unplaced, ready, replace};
 use crate::table::escape::visible;
 use crate::time::UtcTime;
 
-use super::super::collect::{CollectedInput, write_collected};
-use super::super::fetching::{archive_to_fill, fetch_logged};
-use super::super::first_pass::{
+use super::collect::{CollectedInput, write_collected};
+use super::console::Console;
+use super::fetching::{archive_to_fill, fetch_logged};
+use super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
-use super::super::robots_errors::warn_of_robots_errors;
-use super::super::shared::{STDOUT_NAME, note, stdout_file, timed, warn, write_output};
-use super::super::terminal::is_verbose;
-use super::super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
-use super::super::{exit_status::ExitStatus, identity::Verification, setup::Setup};
+use super::identity::Verification;
 use super::notes::{note_formats, note_repeats, note_rules};
+use super::outcome::RunOutcome;
+use super::output::{STDOUT_NAME, write_output};
+use super::robots_errors::warn_of_robots_errors;
+use super::setup::Setup;
+use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
 
 /// An audit that is ready to run.
 #[derive(Debug)]
@@ -97,11 +99,12 @@ struct Judged {
 
 impl AuditRun {
     /// Runs it.
-    pub fn run(mut self) -> Result<ExitStatus> {
-        if is_verbose() {
-            note(&format!("threads: {}", self.setup.options.threads));
+    pub fn run(mut self) -> Result<RunOutcome> {
+        if self.setup.console.is_verbose() {
+            self.setup.console.note(&format!("threads: {}", self.setup.options.threads));
         }
-        let (judge, collected) = timed("rules and settings read", || self.prepare())?;
+        let (judge, collected) =
+            Arc::clone(&self.setup.console).timed("rules and settings read", || self.prepare())?;
         match &self.destination {
             Destination::Report(output) => self.write_report(output, judge, collected),
             Destination::Printed => self.print_report(judge, collected),
@@ -125,7 +128,7 @@ impl AuditRun {
         if let Some(since) = self.setup.options.window.since
             && since > UtcTime::from(jiff::Timestamp::now())
         {
-            warn(&format!("--since {since} is in the future"));
+            self.setup.console.warn(&format!("--since {since} is in the future"));
         }
         let judge = if self.setup.is_fetched() { None } else { Some(self.setup.judge()?) };
         let is_one_file = judge.as_ref().is_some_and(Judge::has_single_file);
@@ -140,7 +143,8 @@ impl AuditRun {
     /// over the logs if one is needed. `judge` is `None` if robots.txt files must be fetched, which
     /// happens here.
     fn judged(&self, judge: Option<Judge>, collected: Option<Collected>) -> Result<Judged> {
-        let AuditRun { setup: Setup { config, options, registry, show, .. }, sources, .. } = self;
+        let AuditRun { setup: Setup { config, options, registry, console, .. }, sources, .. } =
+            self;
         let wanted = wanted(config);
         if collected.is_none() {
             check_can_be_read_twice(wanted, sources)?;
@@ -157,8 +161,8 @@ impl AuditRun {
                 let (judge, identities) = (&before, &verification.ranges);
                 let client_key = &self.client_key;
                 let first = FirstPass { judge, registry, identities, wanted, client_key };
-                let read = || first_pass(sources, options, &first, *show);
-                timed("logs read the first time", read)?.0
+                let read = || first_pass(sources, options, &first, &**console);
+                self.setup.console.timed("logs read the first time", read)?.0
             }
         };
         let Collected { addresses, answers, origins } = collected;
@@ -168,17 +172,17 @@ impl AuditRun {
             Some(writer) => {
                 drop(before);
                 let logged = origins.map(AskedOrigins::into_set).unwrap_or_default();
-                let fetch = || fetch_logged(writer, config, &options.naming, logged, *show);
-                not_fetched = timed("robots.txt files fetched", fetch)?;
+                let fetch = || fetch_logged(writer, config, &options.naming, logged, console);
+                not_fetched = self.setup.console.timed("robots.txt files fetched", fetch)?;
                 self.setup.judge()?
             }
         };
         if let Some(answers) = answers.filter(|_| wanted.outages.is_some()) {
-            add_log_outages(answers, &mut judge, &options.naming);
+            add_log_outages(answers, &mut judge, &options.naming, &**console);
         }
         let candidates = addresses.map(DnsCandidates::new).unwrap_or_default();
         let verify = || verification.identities(config, registry, |_| Ok(candidates));
-        let identities = timed("crawlers verified", verify)?;
+        let identities = self.setup.console.timed("crawlers verified", verify)?;
         Ok(Judged { judge, identities, not_fetched })
     }
 
@@ -187,7 +191,7 @@ impl AuditRun {
         output: &Path,
         judge: Option<Judge>,
         collected: Option<Collected>,
-    ) -> Result<ExitStatus> {
+    ) -> Result<RunOutcome> {
         let staging = Staging::open(output)?;
         let judged = self.judged(judge, collected)?;
         let written = self.report(staging, output, &judged);
@@ -204,7 +208,7 @@ impl AuditRun {
         &self,
         judge: Option<Judge>,
         collected: Option<Collected>,
-    ) -> Result<ExitStatus> {
+    ) -> Result<RunOutcome> {
         let judged = self.judged(judge, collected)?;
         let requests = self.evidence_file(self.setup.config.evidence.clone())?;
         let written = unwritten_report(self.tally(&judged, requests.as_ref())?, &self.view)?;
@@ -213,8 +217,8 @@ impl AuditRun {
         self.conclude(&written, None)
     }
 
-    fn conclude(&self, written: &WrittenReport, output: Option<&Path>) -> Result<ExitStatus> {
-        self.format.print(&written.audit, &written.run_json)?;
+    fn conclude(&self, written: &WrittenReport, output: Option<&Path>) -> Result<RunOutcome> {
+        self.format.print(&written.audit, &written.run_json, &*self.setup.console)?;
         Ok(conclude(written, output, &self.setup)?.0)
     }
 
@@ -223,13 +227,14 @@ impl AuditRun {
         path: &Path,
         judge: Option<Judge>,
         collected: Option<Collected>,
-    ) -> Result<ExitStatus> {
+    ) -> Result<RunOutcome> {
         let judged = self.judged(judge, collected)?;
         let requests = self.evidence_file(self.setup.config.evidence.clone())?;
         let tally = self.tally(&judged, requests.as_ref())?;
         let (requests, bytes) = (finished(requests)?, tally.to_bytes());
+        let console = &*self.setup.console;
         match is_stdout(path) {
-            true => commit_with(requests, None, || write_output(path, &bytes, replace))?,
+            true => commit_with(requests, None, || write_output(path, &bytes, replace, console))?,
             false => {
                 let file = ready(path, &bytes)?;
                 let cannot_write = |err| Error::io("cannot write", path, err);
@@ -238,24 +243,28 @@ impl AuditRun {
             }
         }
         let inputs = tally.inputs();
-        warn_of_damage(&inputs);
+        warn_of_damage(&inputs, console);
         let repeats = &tally.header.repeats;
-        note_repeats(repeats);
+        note_repeats(repeats, console);
         let unread = UnreadLogs::of(&inputs, self.setup.min_parse_rate());
-        unread.iter().for_each(|unread| warn(&unread.message));
+        unread.iter().for_each(|unread| console.warn(&unread.message));
         let not_fetched = &tally.header.rulings.not_fetched;
-        not_fetched.iter().for_each(|why| warn(why));
+        not_fetched.iter().for_each(|why| console.warn(why));
         let is_whole = repeats.damaged() == 0
             && unread.is_none()
             && inputs.iter().all(|input| input.summary.damage.is_none())
             && (not_fetched.is_empty() || self.setup.config.allow_unjudged == Some(true));
-        Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Incomplete })
+        Ok(if is_whole { RunOutcome::Done } else { RunOutcome::Incomplete })
     }
 
     fn evidence_file(&self, path: Option<PathBuf>) -> Result<Option<RequestsFile>> {
         let privacy = &self.setup.privacy;
         let open = |path: PathBuf| match is_stdout(&path) {
-            true => RequestsFile::stream(Path::new(STDOUT_NAME), stdout_file()?, privacy.clone()),
+            true => RequestsFile::stream(
+                Path::new(STDOUT_NAME),
+                self.setup.console.stdout()?,
+                privacy.clone(),
+            ),
             false => RequestsFile::open(&path, privacy.clone()),
         };
         path.map(open).transpose()
@@ -263,11 +272,13 @@ impl AuditRun {
 
     /// The tally of the logs after the privacy settings.
     fn tally(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
-        let mut tally = timed("logs read and judged", || self.audit(judged, requests))?;
-        note_formats(&tally.header);
-        note_rules(&tally, &judged.judge);
+        let mut tally =
+            self.setup.console.timed("logs read and judged", || self.audit(judged, requests))?;
+        let console = &*self.setup.console;
+        note_formats(&tally.header, console);
+        note_rules(&tally, &judged.judge, console);
         tally.header.rulings.not_fetched.extend(judged.not_fetched.clone());
-        judged.judge.slow_message().iter().for_each(|slow| warn(slow));
+        judged.judge.slow_message().iter().for_each(|slow| console.warn(slow));
         check_any_opened(&tally.header.inputs)?;
         if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
             return Err(Error::usage(why));
@@ -298,7 +309,7 @@ impl AuditRun {
         let digest = requests.as_ref().map(WrittenRequests::digest);
         let file = EvidenceFile { name: evidence.as_deref(), digest };
         let write = || write_report(&staging, output, tally, file, &self.view);
-        let written = timed("report written", write)?;
+        let written = self.setup.console.timed("report written", write)?;
         match evidence {
             None => commit_with(requests, staging.unplaced(), || staging.commit())?,
             Some(_) => {
@@ -310,12 +321,12 @@ impl AuditRun {
     }
 
     fn audit(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
-        let AuditRun { setup: Setup { options, registry, show, .. }, sources, .. } = self;
+        let AuditRun { setup: Setup { options, registry, console, .. }, sources, .. } = self;
         let Judged { judge, identities, .. } = judged;
         let record = &header::ReportedOptions::of(&self.setup.reported_config(options.window));
         let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
         let take = take.as_ref().map(|take| take as &EvidenceSink<'_>);
-        follow_logs(*show, sources, |progress| {
+        follow_logs(&**console, sources, |progress| {
             audit::run(sources, options, record, judge, registry, identities, progress, take)
         })
     }
@@ -344,26 +355,26 @@ pub fn conclude(
     written: &WrittenReport,
     output: Option<&Path>,
     setup: &Setup,
-) -> Result<(ExitStatus, Vec<String>)> {
+) -> Result<(RunOutcome, Vec<String>)> {
     let WrittenReport { audit, summary, .. } = written;
-    let Setup { config, thresholds, show, .. } = setup;
-    warn_of_damage(&audit.inputs);
-    audit.warnings.iter().for_each(|warning| warn(warning));
-    warn_of_robots_errors(audit);
+    let Setup { config, thresholds, console, .. } = setup;
+    warn_of_damage(&audit.inputs, &**console);
+    audit.warnings.iter().for_each(|warning| console.warn(warning));
+    warn_of_robots_errors(audit, &**console);
     let place = output.map(|path| visible(path.display().to_string().as_bytes()));
     let place = place.map_or_else(String::new, |path| format!("\nreport: {path}\n"));
-    show.print(&format!("{summary}{place}"))?;
+    console.show(&format!("{summary}{place}"))?;
     let met: Vec<String> = thresholds.iter().flat_map(|threshold| threshold.met(audit)).collect();
-    met.iter().for_each(|line| warn(line));
+    met.iter().for_each(|line| console.warn(line));
     let is_met =
         !met.is_empty() || (config.fail_on_violations == Some(true) && audit.has_violations());
     let is_judged = audit.coverage.failure().is_none();
     let is_accepted = config.allow_unjudged == Some(true);
     let is_whole = audit.is_complete() && ((is_judged && !audit.lacks_fetched) || is_accepted);
     let outcome = match (is_whole, is_met) {
-        (false, _) => ExitStatus::Incomplete,
-        (true, true) => ExitStatus::Violations,
-        (true, false) => ExitStatus::Done,
+        (false, _) => RunOutcome::Incomplete,
+        (true, true) => RunOutcome::Violations,
+        (true, false) => RunOutcome::Done,
     };
     Ok((outcome, met))
 }
@@ -388,13 +399,13 @@ fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<Str
     }
 }
 
-fn warn_of_damage(inputs: &[Input]) {
+fn warn_of_damage(inputs: &[Input], console: &dyn Console) {
     for input in inputs {
         match &input.summary.damage {
-            Some(damage) if input.summary.size_bytes == 0 => warn(damage),
+            Some(damage) if input.summary.size_bytes == 0 => console.warn(damage),
             Some(damage) => {
                 let (name, lines) = (&input.summary.name, input.tally.lines());
-                warn(&format!("{name}: {damage}; lines before it were counted: {lines}"));
+                console.warn(&format!("{name}: {damage}; lines before it were counted: {lines}"));
             }
             None => {}
         }
@@ -402,10 +413,15 @@ fn warn_of_damage(inputs: &[Input]) {
 }
 
 /// Adds the outages that `answers` to robots.txt requests show to `judge`.
-fn add_log_outages(answers: LogOutages, judge: &mut Judge, naming: &OriginOptions) {
+fn add_log_outages(
+    answers: LogOutages,
+    judge: &mut Judge,
+    naming: &OriginOptions,
+    console: &dyn Console,
+) {
     let FoundOutages { hours, is_cut } = answers.into_silent(judge, naming);
     if is_cut {
-        warn(&format!(
+        console.warn(&format!(
             "--infer-outages: too many days and origins with robots.txt requests (limit \
              {DAYS_MAX}), so some days were left out; audit fewer days or origins at once"
         ));

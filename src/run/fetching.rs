@@ -23,10 +23,8 @@ use crate::numbers::{counted, grouped};
 use crate::url::dialect::Dialect;
 use crate::url::origin::{Origin, default_port};
 
+use super::console::{Console, SharedConsole, Watched};
 use super::first_pass::{check_can_be_read_twice, first_pass};
-use super::progress::{Show, follow_items};
-use super::shared::{error, note, warn};
-use super::signals;
 
 /// The most origins and the most problems that are listed.
 pub const LISTED_MAX: usize = 20;
@@ -87,13 +85,13 @@ pub fn origins_asked(
     options: &Options,
     known: Store,
     registry: &Registry,
-    show: Show,
+    console: &dyn Console,
 ) -> Result<(BTreeSet<Origin>, Vec<String>)> {
     let judge = &Judge::new(known, registry, Dialect::Google)?;
     let wanted = Wanted { origins: true, ..Wanted::default() };
     let (identities, client_key) = (&Identities::default(), &ClientKey::random()?);
     let first = FirstPass { judge, registry, identities, wanted, client_key };
-    let (collected, ends) = first_pass(sources, options, &first, show)?;
+    let (collected, ends) = first_pass(sources, options, &first, console)?;
     let damages = sources.iter().zip(ends).filter_map(|(source, end)| {
         let damage = end.failure?;
         Some(format!("{}: {damage}", source.name))
@@ -147,7 +145,7 @@ impl Origins {
         pause: Duration,
         limits: LoggedLimits,
         jobs: usize,
-        show: Show,
+        console: &SharedConsole,
     ) -> Result<FetchSummary> {
         let mut summary = FetchSummary { budget: limits.budget, ..FetchSummary::default() };
         for origin in self.surplus_ports(limits.ports) {
@@ -155,8 +153,8 @@ impl Origins {
             summary.take(&origin, &Fetched::not_asked(&origin, why));
         }
         let writer = Arc::new(Mutex::new(writer));
-        let kept = Arc::downgrade(&writer);
-        signals::when_stopped(move || keep(&kept));
+        let (kept, told) = (Arc::downgrade(&writer), Arc::clone(console));
+        console.when_stopped(Box::new(move || keep(&kept, &*told)));
         let progress = FetchProgress::default();
         let total = (self.named.len() + self.logged.len()) as u64;
         let done = || progress.done.load(Ordering::Relaxed);
@@ -173,7 +171,7 @@ impl Origins {
             }
             Ok(())
         };
-        follow_items(show, total, done, || {
+        console.follow(&Watched::Items { total, done: &done }, || {
             let LoggedLimits { reach, ports, budget } = limits;
             let wary = Settings { reach, ports, ..settings.clone() };
             let until = Instant::now().checked_add(budget);
@@ -190,12 +188,12 @@ impl Origins {
 
 /// Writes completed fetches when a run is stopped. The lock is never released, so that no other
 /// write can begin and be cut off by the exit.
-fn keep(writer: &Weak<Mutex<Writer>>) {
+fn keep(writer: &Weak<Mutex<Writer>>, console: &dyn Console) {
     let Some(writer) = writer.upgrade() else { return };
     let mut held = lock(&writer);
     match held.flush() {
-        Ok(()) => note("stopped; the answers received so far are in the archive"),
-        Err(err) => error(&err.to_string()),
+        Ok(()) => console.note("stopped; the answers received so far are in the archive"),
+        Err(err) => console.error(&err.to_string()),
     }
     mem::forget(held);
 }
@@ -307,12 +305,12 @@ pub fn fetch_logged(
     config: &AuditConfig,
     naming: &OriginOptions,
     logged: BTreeSet<Origin>,
-    show: Show,
+    console: &SharedConsole,
 ) -> Result<Option<String>> {
     let mut origins = Origins { named: naming.origin.iter().cloned().collect(), logged };
     origins.retain_fetchable();
     if origins.named.is_empty() && origins.logged.is_empty() {
-        warn(
+        console.warn(
             "nothing was fetched: the logs name no host that a crawler requested; add --origin \
              https://example.com",
         );
@@ -327,9 +325,9 @@ pub fn fetch_logged(
         budget: config.fetch_budget.unwrap_or(Seconds::OF_FETCHES).get(),
     };
     let settings = Settings::default();
-    let summary = origins.fetch(writer, &settings, Duration::ZERO, limits, JOBS, show)?;
+    let summary = origins.fetch(writer, &settings, Duration::ZERO, limits, JOBS, console)?;
     let problem = summary.problem();
-    show.print(&(summary.text() + "\n"))?;
+    console.show(&(summary.text() + "\n"))?;
     Ok(problem)
 }
 
@@ -362,13 +360,13 @@ pub fn fetch_first(
     sources: &[Source],
     options: &Options,
     registry: &Registry,
-    show: Show,
+    console: &SharedConsole,
 ) -> Result<Option<String>> {
     let wanted = Wanted { origins: config.fetch == Some(true), ..Wanted::default() };
     check_can_be_read_twice(wanted, sources)?;
     let Some((writer, known)) = archive_to_fill(config)? else { return Ok(None) };
-    let (logged, _) = origins_asked(sources, options, known, registry, show)?;
-    fetch_logged(writer, config, &options.naming, logged, show)
+    let (logged, _) = origins_asked(sources, options, known, registry, &**console)?;
+    fetch_logged(writer, config, &options.naming, logged, console)
 }
 
 #[cfg(test)]

@@ -8,13 +8,12 @@ use crate::input::source::Source;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::report::requests::open_spool;
 
-use super::super::access_rights::TcpUse;
-use super::super::confinement::confine;
-use super::super::written::ResultFormat;
-use super::run::Destination;
+use super::audit::Destination;
+use super::sandbox::access_rights::TcpUse;
+use super::written::ResultFormat;
 
-/// Checks that no output is an input, and that only files written by botaudit are replaced. Then
-/// confines the process to these files.
+/// Checks that no output is an input, and that only files written by botaudit are replaced. Returns
+/// the files of the run.
 pub fn check_outputs(
     config: &AuditConfig,
     sources: &[Source],
@@ -22,7 +21,7 @@ pub fn check_outputs(
     destination: &Destination,
     format: ResultFormat,
     overwrite: Overwrite,
-) -> Result<()> {
+) -> Result<Outputs> {
     let mut outputs = Outputs::new(overwrite);
     check_files(config, sources, &mut outputs)?;
     collected.into_iter().for_each(|path| outputs.reads("--collected", path));
@@ -41,8 +40,7 @@ pub fn check_outputs(
         outputs.file("--evidence", path, OutputContent::Evidence)?;
         open_spool(path)?;
     }
-    confine(&outputs, tcp_use(config));
-    Ok(())
+    Ok(outputs)
 }
 
 /// Whether an audit fetches files or asks DNS, which may be answered by TCP.

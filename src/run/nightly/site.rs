@@ -1,7 +1,7 @@
 //! One site of a configuration: reads its new log lines and writes its reports.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::{cmp::Reverse, ffi::OsString, path::Path};
+use std::{cmp::Reverse, ffi::OsString, path::Path, sync::Arc};
 
 use crate::archive::Store;
 use crate::audit::prepass::{FirstPass, Wanted};
@@ -22,17 +22,21 @@ use crate::nightly::{
 use crate::numbers::counted;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::run::EvidenceFile;
+use crate::report::summary_view::SummaryView;
 use crate::report::{directory::Staging, metrics::DayMetrics, night_text::SiteNight};
 use crate::table::escape::spelled_out;
 use crate::time::{Day, UtcTime, Window, Zone};
 
-use super::super::audit::files::{check_files, name_inputs};
-use super::super::audit::{notes::note_formats, run::conclude};
+use super::super::audit::conclude;
+use super::super::console::{MessageLevel, SharedConsole};
+use super::super::fetching::fetch_first;
+use super::super::files::{check_files, name_inputs};
+use super::super::identity::Verification;
+use super::super::notes::note_formats;
+use super::super::outcome::RunOutcome;
+use super::super::output::path_text;
 use super::super::setup::{Setup, unusable};
-use super::super::shared::{error, note, path_text, timed, warn};
 use super::super::written::{WrittenReport, write_report};
-use super::super::{exit_status::ExitStatus, fetching::fetch_first, identity::Verification};
-use super::super::{progress::Show, summary_flags::view_of};
 
 /// The attempts to read logs that are rotated each time during the read.
 const ATTEMPTS_MAX: usize = 3;
@@ -47,7 +51,9 @@ pub struct Job<'a> {
     /// The first day that is kept in the state.
     first_kept: Option<Day>,
     audit: AuditConfig,
-    show: Show,
+    console: SharedConsole,
+    /// How the summary is shown.
+    view: SummaryView,
 }
 
 impl<'a> Job<'a> {
@@ -57,20 +63,20 @@ impl<'a> Job<'a> {
         config: &ConfigFile,
         day: Option<Day>,
         now: UtcTime,
-        is_quiet: bool,
+        (console, view): (&SharedConsole, &SummaryView),
     ) -> std::result::Result<Job<'a>, Vec<ConfigError>> {
         let zone = site.audit.timezone.clone().unwrap_or_default().zone();
         let today = zone.day_of(now);
         let days = config.keep_state_days.map(Days::get);
         let first_kept = days.map(|days| today.plus(1).plus(-days));
-        let show = Show::unless(is_quiet);
         let audit = AuditConfig {
             since: first_kept.map(|day| day.to_string()),
             until: None,
             ..site.audit.clone()
         };
         let day = day.unwrap_or(today.plus(-1));
-        let job = Job { site, today, day, first_kept, audit, show };
+        let (console, view) = (Arc::clone(console), view.clone());
+        let job = Job { site, today, day, first_kept, audit, console, view };
         let mut faults = refused(site);
         match job.setup(&[]) {
             Ok(setup) => faults.extend(setup.robots_fault()),
@@ -122,7 +128,7 @@ impl<'a> Job<'a> {
 
     /// The setup of the site; `names` are crawlers that were known before.
     fn setup(&self, names: &[String]) -> std::result::Result<Setup, Vec<Fault>> {
-        Setup::new(self.audit.clone(), names, self.show)
+        Setup::new(self.audit.clone(), names, Arc::clone(&self.console))
     }
 
     /// A description of what would be read and written.
@@ -149,7 +155,7 @@ impl<'a> Job<'a> {
     }
 
     /// Runs the job. Returns its exit status, and its result for the night summary.
-    pub fn run(&self, config: &ConfigFile, state: &mut State) -> (ExitStatus, SiteNight) {
+    pub fn run(&self, config: &ConfigFile, state: &mut State) -> (RunOutcome, SiteNight) {
         let mut night = SiteNight {
             site: self.site.name.clone(),
             day: Some(self.day),
@@ -157,9 +163,9 @@ impl<'a> Job<'a> {
             ..SiteNight::default()
         };
         let outcome = self.try_run(config, state, &mut night).unwrap_or_else(|err| {
-            self.warn(error, &err.to_string());
+            self.tell(MessageLevel::Error, &err.to_string());
             night.notices.push(err.to_string());
-            ExitStatus::Undecided
+            RunOutcome::Undecided
         });
         (outcome, night)
     }
@@ -169,22 +175,23 @@ impl<'a> Job<'a> {
         config: &ConfigFile,
         state: &mut State,
         night: &mut SiteNight,
-    ) -> Result<ExitStatus> {
-        self.show.print(&format!("{} on {}\n", self.site.name, self.day))?;
+    ) -> Result<RunOutcome> {
+        self.console.show(&format!("{} on {}\n", self.site.name, self.day))?;
         let setup = self.setup(&state.crawlers()?).map_err(|faults| unusable(&faults))?;
         self.check_outputs(config, &setup)?;
         self.check_origin(state, &setup)?;
-        let problems = timed("logs read and judged", || self.ingest_logs(state, &setup))?;
-        problems.damages.iter().for_each(|what| self.warn(warn, what));
-        problems.not_understood.iter().for_each(|what| self.warn(error, what));
+        let problems =
+            self.console.timed("logs read and judged", || self.ingest_logs(state, &setup))?;
+        problems.damages.iter().for_each(|what| self.tell(MessageLevel::Warning, what));
+        problems.not_understood.iter().for_each(|what| self.tell(MessageLevel::Error, what));
         night.notices.extend(problems.damages.iter().chain(&problems.not_understood).cloned());
         let outcome = self.report(config, state, &setup, night)?;
         point_to_latest(&self.site.reports)?;
         self.tidy(config, state)?;
         Ok(match outcome {
-            _ if !problems.not_understood.is_empty() => ExitStatus::Undecided,
-            ExitStatus::Done | ExitStatus::Violations if !problems.damages.is_empty() => {
-                ExitStatus::Incomplete
+            _ if !problems.not_understood.is_empty() => RunOutcome::Undecided,
+            RunOutcome::Done | RunOutcome::Violations if !problems.damages.is_empty() => {
+                RunOutcome::Incomplete
             }
             outcome => outcome,
         })
@@ -238,7 +245,7 @@ impl<'a> Job<'a> {
             if attempt == 1 {
                 let passed_over =
                     plan.passed_over.iter().map(|what| format!("  {}\n", spelled_out(what)));
-                self.show.print(&passed_over.collect::<String>())?;
+                self.console.show(&passed_over.collect::<String>())?;
             }
             match plan.missing.first() {
                 Some(why) if plan.missing.len() == sources.len() => {
@@ -265,8 +272,8 @@ impl<'a> Job<'a> {
     fn ingest_plan(&self, state: &mut State, plan: &Plan, setup: &Setup) -> Result<IngestProblems> {
         let files = plan.logs.iter().filter_map(|log| log.file.as_ref());
         let files: Vec<Source> = files.map(|present| present.source.clone()).collect();
-        let Setup { config, options, registry, show, .. } = setup;
-        let unfetched = fetch_first(config, &files, options, registry, *show)?;
+        let Setup { config, options, registry, console, .. } = setup;
+        let unfetched = fetch_first(config, &files, options, registry, console)?;
         let judge = setup.judge()?;
         let options_of = |day| options_of(day, setup);
         let ingest = self.ingest(setup, &judge, &options_of);
@@ -283,7 +290,7 @@ impl<'a> Job<'a> {
             self.warn_about_names(&identities);
             Ok(identities)
         })?;
-        judge.slow_message().iter().for_each(|slow| self.warn(warn, slow));
+        judge.slow_message().iter().for_each(|slow| self.tell(MessageLevel::Warning, slow));
         problems.damages.extend(unfetched.filter(|_| config.allow_unjudged != Some(true)));
         Ok(problems)
     }
@@ -299,7 +306,7 @@ impl<'a> Job<'a> {
                 "--verify-dns: {unanswered} of {looked_up} addresses could not be looked up and \
                  remain unverified: {why}"
             );
-            self.warn(warn, &what);
+            self.tell(MessageLevel::Warning, &what);
         }
     }
 
@@ -328,7 +335,7 @@ impl<'a> Job<'a> {
         state: &State,
         setup: &Setup,
         site_night: &mut SiteNight,
-    ) -> Result<ExitStatus> {
+    ) -> Result<RunOutcome> {
         let judge = setup.judge()?;
         let options_of = |day| options_of(day, setup);
         let ingest = self.ingest(setup, &judge, &options_of);
@@ -337,12 +344,13 @@ impl<'a> Job<'a> {
         let mut days: BTreeSet<Day> = state.due(&self.site.name)?.into_iter().collect();
         days.retain(|&day| day <= last && first.is_none_or(|first| day >= first));
         days.insert(self.day);
-        let mut outcome = ExitStatus::Done;
+        let mut outcome = RunOutcome::Done;
         for day in days {
             let directory = day_directory(&self.site.reports, day);
             let tally = ingest.day(state, day)?;
-            note_formats(&tally.header);
-            let written = timed("report written", || self.report_day(tally, &directory));
+            note_formats(&tally.header, &*self.console);
+            let written =
+                self.console.timed("report written", || self.report_day(tally, &directory));
             let written = written.map_err(|err| state.name_damaged(err, day))?;
             let audit = &written.audit;
             if day == self.day {
@@ -355,12 +363,12 @@ impl<'a> Job<'a> {
                 site_night.violators = violators(audit);
                 let start = setup.options.zone.parse(&day.to_string());
                 site_night.metrics = Some(DayMetrics::of(audit, start));
-                if matches!(outcome, ExitStatus::Violations | ExitStatus::Incomplete) {
-                    self.warn(note, &format!("see {}", directory.display()));
+                if matches!(outcome, RunOutcome::Violations | RunOutcome::Incomplete) {
+                    self.tell(MessageLevel::Note, &format!("see {}", directory.display()));
                 }
             } else {
                 let text = format!("{} on {day}: {}\n", self.site.name, path_text(&directory));
-                self.show.print(&text)?;
+                self.console.show(&text)?;
             }
             state.reported(&self.site.name, day)?;
         }
@@ -370,8 +378,8 @@ impl<'a> Job<'a> {
     /// Writes the report on `tally` to `output`.
     fn report_day(&self, tally: Tally, output: &Path) -> Result<WrittenReport> {
         let staging = Staging::open(output)?;
-        let (evidence, view) = (EvidenceFile::default(), view_of(self.show.stream()));
-        let written = write_report(&staging, output, tally, evidence, &view)?;
+        let evidence = EvidenceFile::default();
+        let written = write_report(&staging, output, tally, evidence, &self.view)?;
         staging.commit()?;
         Ok(written)
     }
@@ -379,7 +387,7 @@ impl<'a> Job<'a> {
     fn tidy(&self, config: &ConfigFile, state: &mut State) -> Result<()> {
         if let Some(first) = self.first_reported(config) {
             let stays = tidy(&self.site.reports, first)?;
-            stays.iter().for_each(|why| warn(&format!("{}: {why}", self.site.name)));
+            stays.iter().for_each(|why| self.console.warn(&format!("{}: {why}", self.site.name)));
         }
         self.first_kept.map_or(Ok(()), |first| state.tidy(&self.site.name, first))
     }
@@ -394,8 +402,8 @@ impl<'a> Job<'a> {
         expand(&logs)
     }
 
-    fn warn(&self, say: fn(&str), what: &str) {
-        say(&format!("{} on {}: {what}", self.site.name, self.day));
+    fn tell(&self, level: MessageLevel, what: &str) {
+        self.console.tell(level, &format!("{} on {}: {what}", self.site.name, self.day));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, Source};
 
-use super::progress::{Show, follow};
+use super::console::{Console, Watched};
 
 /// What the first pass collects for an audit by `config`.
 pub fn wanted(config: &AuditConfig) -> Wanted {
@@ -31,24 +31,27 @@ pub fn first_pass(
     sources: &[Source],
     options: &Options,
     first: &FirstPass<'_>,
-    show: Show,
+    console: &dyn Console,
 ) -> Result<(Collected, Vec<InputEnd>)> {
     let collect = |progress: &Progress| {
         audit::collect(sources, &audit::whole(sources), options, first, progress)
     };
-    follow_logs(show, sources, collect)
+    follow_logs(console, sources, collect)
 }
 
 /// Runs `read`, which reads all of `sources`, with a progress bar.
-pub fn follow_logs<T>(show: Show, sources: &[Source], read: impl FnOnce(&Progress) -> T) -> T {
+pub fn follow_logs<T>(
+    console: &dyn Console,
+    sources: &[Source],
+    read: impl FnOnce(&Progress) -> T,
+) -> T {
     let progress = Progress::default();
-    follow(
-        show,
-        sources.iter().map(Source::size_bytes).sum(),
-        || progress.bytes_read.load(Ordering::Relaxed),
-        || format!("{} lines", progress.lines.load(Ordering::Relaxed)),
-        || read(&progress),
-    )
+    let watched = Watched::Bytes {
+        total: sources.iter().map(Source::size_bytes).sum(),
+        done: &|| progress.bytes_read.load(Ordering::Relaxed),
+        text: &|| format!("{} lines", progress.lines.load(Ordering::Relaxed)),
+    };
+    console.follow(&watched, || read(&progress))
 }
 
 /// Checks that at least one of `inputs` could be opened.

@@ -25,7 +25,7 @@ use crate::robots::usage::UsageSignal;
 use crate::time::Window;
 use crate::url::origin::Origin;
 
-use super::progress::Show;
+use super::console::SharedConsole;
 
 /// Everything that an audit runs with.
 #[derive(Debug)]
@@ -40,8 +40,8 @@ pub struct Setup {
     pub privacy: Privacy,
     /// Conditions that make the run fail.
     pub thresholds: Vec<Threshold>,
-    /// Whether progress and summaries are shown.
-    pub show: Show,
+    /// Who follows the run.
+    pub console: SharedConsole,
 }
 
 impl Setup {
@@ -52,7 +52,7 @@ impl Setup {
     pub fn new(
         config: AuditConfig,
         names: &[String],
-        show: Show,
+        console: SharedConsole,
     ) -> std::result::Result<Setup, Vec<Fault>> {
         let mut faults = config.check();
         let config = config.with_defaults();
@@ -70,7 +70,7 @@ impl Setup {
         match (registry, thresholds) {
             (Some(registry), Some(thresholds)) if faults.is_empty() => {
                 let privacy = privacy(&config);
-                Ok(Setup { config, options, registry, privacy, thresholds, show })
+                Ok(Setup { config, options, registry, privacy, thresholds, console })
             }
             _ => Err(faults),
         }

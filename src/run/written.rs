@@ -1,10 +1,10 @@
 //! Writes the files of a report.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use clap::ValueEnum;
-
+use super::console::Console;
+use super::output::cannot_print;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY};
 use crate::error::{Error, Result};
@@ -16,8 +16,6 @@ use crate::report::tables::{TABLES, tables_of};
 use crate::report::{directory::Staging, html::page, page_model::PageModel};
 use crate::report::{summary::summary_text, summary_view::SummaryView};
 use crate::table::csv::CrawlerCells;
-
-use super::shared::cannot_print;
 
 /// A written report.
 #[derive(Debug)]
@@ -31,13 +29,13 @@ pub struct WrittenReport {
 }
 
 /// The format of the result on standard output.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ResultFormat {
-    /// A summary for people
+    /// A summary for people.
     Text,
-    /// One object: the content of run.json, and all tables as arrays of objects
+    /// One object: the content of run.json, and all tables as arrays of objects.
     Json,
-    /// One object per line and row of a table, with the name of the table
+    /// One object per line and row of a table, with the name of the table.
     Jsonl,
 }
 
@@ -48,9 +46,11 @@ impl ResultFormat {
     }
 
     /// Prints the data of `audit` with the text of its `run.json`.
-    pub fn print(self, audit: &ReportModel, run_json: &[u8]) -> Result<()> {
-        // Standard output flushes its own buffer at each line end.
-        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    pub fn print(self, audit: &ReportModel, run_json: &[u8], console: &dyn Console) -> Result<()> {
+        if !self.is_data() {
+            return Ok(());
+        }
+        let mut out = BufWriter::with_capacity(1 << 16, console.stdout()?);
         match self {
             ResultFormat::Text => {}
             ResultFormat::Json => json_document(audit, run_json, &mut out)?,

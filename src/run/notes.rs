@@ -7,34 +7,34 @@ use crate::input::copies::Repeats;
 use crate::judge::Judge;
 use crate::merge::sum;
 
-use super::super::shared::{note, warn};
-use super::super::terminal::is_verbose;
+use super::console::Console;
 
 /// The most origins whose rules are named.
 const ORIGINS_MAX: usize = 100;
 
 /// With `--verbose`, names the format of each log.
-pub fn note_formats(header: &Header) {
-    let inputs = header.inputs.iter().filter(|_| is_verbose());
+pub fn note_formats(header: &Header, console: &dyn Console) {
+    let inputs = header.inputs.iter().filter(|_| console.is_verbose());
     for input in inputs {
         match &input.format {
-            Some(format) => note(&format!("{}: format {}", input.name, format.name)),
-            None => {
-                note(&format!("{}: format not detected, because the file has no lines", input.name))
-            }
+            Some(format) => console.note(&format!("{}: format {}", input.name, format.name)),
+            None => console.note(&format!(
+                "{}: format not detected, because the file has no lines",
+                input.name
+            )),
         }
     }
 }
 
 /// Names the logs that repeat others, where no summary does.
-pub fn note_repeats(repeats: &Repeats) {
-    repeats.notes().for_each(|text| note(&text));
-    repeats.warnings().for_each(|text| warn(&text));
+pub fn note_repeats(repeats: &Repeats, console: &dyn Console) {
+    repeats.notes().for_each(|text| console.note(&text));
+    repeats.warnings().for_each(|text| console.warn(&text));
 }
 
 /// With `--verbose`, names the robots.txt that applied to each origin.
-pub fn note_rules(tally: &Tally, judge: &Judge) {
-    let origins = tally.counts.origins.iter().filter(|_| is_verbose());
+pub fn note_rules(tally: &Tally, judge: &Judge, console: &dyn Console) {
+    let origins = tally.counts.origins.iter().filter(|_| console.is_verbose());
     for of_origin in origins.clone().take(ORIGINS_MAX) {
         let sums: Sums = sum(of_origin.rows.iter().map(|(_, tally)| tally.total()));
         let source = match &of_origin.origin_key {
@@ -45,10 +45,10 @@ pub fn note_rules(tally: &Tally, judge: &Judge) {
         let is_judged = sums.requests > sums.unknown + sums.no_path + sums.robots_txt_requests;
         let source = source.filter(|_| is_judged || !judge.has_single_file());
         let source = source.as_deref().unwrap_or("no robots.txt");
-        note(&format!("{}: judged by {source}", of_origin.origin_key));
+        console.note(&format!("{}: judged by {source}", of_origin.origin_key));
     }
     let more = origins.count().saturating_sub(ORIGINS_MAX);
     if more > 0 {
-        note(&format!("{more} more origins; summary.csv names all"));
+        console.note(&format!("{more} more origins; summary.csv names all"));
     }
 }

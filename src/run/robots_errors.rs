@@ -12,7 +12,7 @@ use crate::lint::line_errors;
 use crate::robots::parse::cut;
 use crate::table::escape::visible;
 
-use super::shared::warn;
+use super::console::Console;
 
 /// The most errors that are printed.
 const SHOWN_MAX: usize = 5;
@@ -21,7 +21,7 @@ const SHOWN_MAX: usize = 5;
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// Prints the errors that lint finds in the lines of the robots.txt files of `audit`.
-pub fn warn_of_robots_errors(audit: &ReportModel) {
+pub fn warn_of_robots_errors(audit: &ReportModel, console: &dyn Console) {
     let mut seen = HashSet::new();
     // Files that are not robots.txt have a warning of their own.
     let versions = audit.robots.iter().filter(|(_, used)| used.version.foreign.is_none());
@@ -38,10 +38,10 @@ pub fn warn_of_robots_errors(audit: &ReportModel) {
             ));
         }
     }
-    errors.iter().take(SHOWN_MAX).for_each(|(_, text)| warn(text));
+    errors.iter().take(SHOWN_MAX).for_each(|(_, text)| console.warn(text));
     if let Some((name, _)) = errors.get(SHOWN_MAX) {
         let more = errors.len() - SHOWN_MAX;
-        warn(&format!("{more} more robots.txt errors; botaudit lint {name} shows all"));
+        console.warn(&format!("{more} more robots.txt errors; botaudit lint {name} shows all"));
     }
 }
 

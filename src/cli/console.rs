@@ -1,0 +1,53 @@
+//! The terminal as the console of a run.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::run::console::{Console, MessageLevel, SharedConsole, Watched};
+
+use super::progress::{Show, follow, follow_items};
+use super::shared::{error, note, stdout_file, warn};
+use super::{signals, terminal};
+
+/// The terminal, with the result shown as `Show` says.
+#[derive(Debug)]
+struct Terminal(Show);
+
+/// The console of a run that shows its result and progress as `show` says.
+pub fn console(show: Show) -> SharedConsole {
+    Arc::new(Terminal(show))
+}
+
+impl Console for Terminal {
+    fn tell(&self, level: MessageLevel, text: &str) {
+        match level {
+            MessageLevel::Error => error(text),
+            MessageLevel::Warning => warn(text),
+            MessageLevel::Note => note(text),
+        }
+    }
+
+    fn show(&self, text: &str) -> Result<()> {
+        self.0.print(text)
+    }
+
+    fn is_verbose(&self) -> bool {
+        terminal::is_verbose()
+    }
+
+    fn stdout(&self) -> Result<File> {
+        stdout_file()
+    }
+
+    fn watch(&self, watched: &Watched<'_>, job: &mut dyn FnMut()) {
+        match *watched {
+            Watched::Bytes { total, done, text } => follow(self.0, total, done, text, job),
+            Watched::Items { total, done } => follow_items(self.0, total, done, job),
+        }
+    }
+
+    fn when_stopped(&self, step: Box<dyn FnOnce() + Send>) {
+        signals::when_stopped(step);
+    }
+}

@@ -1,0 +1,135 @@
+//! Whom a run tells what happens: the terminal of a command, or an application.
+
+use std::fmt;
+use std::fs::File;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+use crate::mutex::lock;
+
+/// How much a message matters.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum MessageLevel {
+    /// A part of the run failed.
+    Error,
+    /// The result lacks something, or may mislead.
+    Warning,
+    /// What may help to understand the result.
+    Note,
+}
+
+/// The progress of a job, which a console may show while the job runs.
+pub enum Watched<'a> {
+    /// Bytes that were read, of all if that is known, and a text.
+    Bytes {
+        /// All bytes.
+        total: Option<u64>,
+        /// The bytes so far.
+        done: &'a (dyn Fn() -> u64 + Sync),
+        /// What else is known of the progress.
+        text: &'a (dyn Fn() -> String + Sync),
+    },
+    /// Items that are finished.
+    Items {
+        /// All items.
+        total: u64,
+        /// The items so far.
+        done: &'a (dyn Fn() -> u64 + Sync),
+    },
+}
+
+/// Whom a run tells what happens.
+pub trait Console: fmt::Debug + Send + Sync {
+    /// A message beside the result.
+    fn tell(&self, level: MessageLevel, text: &str);
+
+    /// Shows a result to people, unless they want none.
+    fn show(&self, text: &str) -> Result<()>;
+
+    /// Whether to tell how logs are read and how long it takes.
+    fn is_verbose(&self) -> bool;
+
+    /// Standard output, for data.
+    fn stdout(&self) -> Result<File>;
+
+    /// Runs `job` and shows its progress.
+    fn watch(&self, watched: &Watched<'_>, job: &mut dyn FnMut());
+
+    /// `step` is to run if the process is told to stop.
+    fn when_stopped(&self, step: Box<dyn FnOnce() + Send>);
+}
+
+/// A console that is shared by the parts of a run.
+pub type SharedConsole = Arc<dyn Console>;
+
+impl dyn Console + '_ {
+    /// Tells of the failure of a part of the run.
+    pub fn error(&self, text: &str) {
+        self.tell(MessageLevel::Error, text);
+    }
+
+    /// Tells that the result lacks something, or may mislead.
+    pub fn warn(&self, text: &str) {
+        self.tell(MessageLevel::Warning, text);
+    }
+
+    /// Tells what may help to understand the result.
+    pub fn note(&self, text: &str) {
+        self.tell(MessageLevel::Note, text);
+    }
+
+    /// Runs `job`, and notes its duration if the console is verbose.
+    pub fn timed<T>(&self, stage: &str, job: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        let done = job();
+        if self.is_verbose() {
+            self.note(&format!("{stage}: {:.3} s", begun.elapsed().as_secs_f64()));
+        }
+        done
+    }
+
+    /// Runs `job` and shows its progress.
+    pub fn follow<T>(&self, watched: &Watched<'_>, job: impl FnOnce() -> T) -> T {
+        let (mut job, mut done) = (Some(job), None);
+        self.watch(watched, &mut || done = job.take().map(|job| job()));
+        done.expect("a console runs the job that it watches")
+    }
+}
+
+/// Shows nothing, and keeps warnings and errors for the caller of the library.
+#[derive(Debug, Default)]
+pub struct KeptMessages(Mutex<Vec<String>>);
+
+impl KeptMessages {
+    /// The warnings and errors so far; they are not kept any longer.
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.0))
+    }
+}
+
+impl Console for KeptMessages {
+    fn tell(&self, level: MessageLevel, text: &str) {
+        if level != MessageLevel::Note {
+            lock(&self.0).push(text.to_owned());
+        }
+    }
+
+    fn show(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_verbose(&self) -> bool {
+        false
+    }
+
+    fn stdout(&self) -> Result<File> {
+        Err(Error::usage("only the command line writes to standard output; name a file"))
+    }
+
+    fn watch(&self, _: &Watched<'_>, job: &mut dyn FnMut()) {
+        job();
+    }
+
+    fn when_stopped(&self, _: Box<dyn FnOnce() + Send>) {}
+}

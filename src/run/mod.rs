@@ -1,0 +1,21 @@
+//! What a command does once its arguments are a configuration.
+//!
+//! A run knows no flags, no terminal and no signals. Whoever starts it follows it by a
+//! [`console::Console`]: the command line, or an application.
+
+pub mod audit;
+pub mod collect;
+pub mod console;
+pub mod fetching;
+pub mod files;
+mod first_pass;
+pub mod identity;
+pub mod library;
+pub mod nightly;
+pub mod notes;
+pub mod outcome;
+pub mod output;
+mod robots_errors;
+pub mod sandbox;
+pub mod setup;
+pub mod written;

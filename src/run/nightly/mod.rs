@@ -1,0 +1,3 @@
+//! The nightly job: audits the new log lines of each site of a configuration file.
+
+pub mod site;

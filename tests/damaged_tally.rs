@@ -19,6 +19,7 @@ use botaudit::report::html::page;
 use botaudit::report::page_model::PageModel;
 use botaudit::report::run::{EvidenceFile, run_json};
 use botaudit::report::summary::summary_text;
+use botaudit::report::table::Audited;
 use botaudit::report::tables::tables_of;
 use botaudit::table::csv::CrawlerCells;
 
@@ -122,8 +123,8 @@ fn report(path: &Path) -> Result<(), Error> {
     let model = merge_files(&paths, limits).and_then(ReportModel::new);
     let audit = model.map_err(|err| name_damaged(err, &paths, limits))?;
     let crawlers = CrawlerCells::new(&audit.registry);
-    for (_, write) in tables_of(&audit) {
-        write(&audit, &crawlers, &mut std::io::sink()).unwrap();
+    for table in tables_of(&audit) {
+        table.write(Audited { audit: &audit, crawlers: &crawlers }, &mut std::io::sink()).unwrap();
     }
     let model = PageModel::of(&audit, None);
     assert!(!page(&model).is_empty() && !summary_text(&model, &Default::default()).is_empty());

@@ -22,7 +22,7 @@ use botaudit::audit::tally::Tally;
 use botaudit::audit::tally::counts::Counts;
 use botaudit::audit::tally::header::{Header, InputSummary};
 use botaudit::classify::url_parts::UrlParts;
-use botaudit::report::schemas::TABLES;
+use botaudit::report::schemas::all_schemas;
 use botaudit::url::origin::Origin;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -79,7 +79,7 @@ fn robots_txt_origin(url: &str) -> Option<String> {
 /// The names and units of the columns of each table of a report, by the name of the file.
 #[pyfunction]
 fn report_columns() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
-    let columns = TABLES.iter().map(|table| {
+    let columns = all_schemas().map(|table| {
         let columns = table.columns.iter().map(|column| (column.name, column.unit));
         (table.file, columns.collect())
     });

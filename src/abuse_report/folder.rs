@@ -9,9 +9,10 @@ use crate::audit::tally::identity_sources::IdentitySources;
 use crate::digest::sha256;
 use crate::error::{Error, Result};
 use crate::report::directory::Staging;
-use crate::report::schemas::{ROBOTS_FETCHES, SUMMARY, VIOLATION};
-use crate::report::tables::tables_of;
-use crate::table::csv::CrawlerCells;
+use crate::report::table::{Audited, Table};
+use crate::report::tables::robots_fetches::ROBOTS_FETCHES;
+use crate::report::tables::{summary::SUMMARY, violations::VIOLATION};
+use crate::table::csv::{CrawlerCells, EachRow};
 use crate::table::schema::TableSchema;
 use crate::url::origin::Origin;
 
@@ -78,7 +79,7 @@ pub fn write_folder(
         files.write(format!("robots-{digits}.marked.txt"), text.marked.as_bytes())?;
     }
     for table in [SUMMARY, VIOLATION, ROBOTS_FETCHES] {
-        files.write(table.file.to_owned(), &rows_of(&subject, &table)?)?;
+        files.write(table.schema.file.to_owned(), &rows_of(&subject, &table)?)?;
     }
     let mut requests = EvidenceRows::default();
     if let Some(path) = evidence {
@@ -102,24 +103,24 @@ pub fn write_folder(
 }
 
 /// The rows of `table` about `subject`.
-fn rows_of(subject: &Subject<'_>, table: &TableSchema) -> Result<Vec<u8>> {
-    let cells = CrawlerCells::new(&subject.audit.registry);
-    let mut all = Vec::new();
-    let cannot = |err| Error::io("cannot write", Path::new(table.file), err);
-    let mut tables = tables_of(subject.audit).filter(|(known, _)| known.file == table.file);
-    tables.try_for_each(|(_, write)| write(subject.audit, &cells, &mut all)).map_err(cannot)?;
-    let column = |name: &str| table.columns.iter().position(|column| column.name == name);
+fn rows_of(subject: &Subject<'_>, table: &Table) -> Result<Vec<u8>> {
+    let audit = subject.audit;
+    let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
+    let TableSchema { file, columns, .. } = table.schema;
+    let cannot = |err| Error::io("cannot write", Path::new(file), err);
+    let column = |name: &str| columns.iter().position(|column| column.name == name);
     let index = |name| column(name).expect("each of these tables says who a row is about");
     let [origin, crawler, identity] = ["origin", "crawler", "identity"].map(index);
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&*all);
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let wrong = |err: csv::Error| cannot(err.into());
-    for (number, record) in reader.records().enumerate() {
-        let record = record.map_err(wrong)?;
-        if number == 0 || subject.has(&record[origin], &record[crawler], &record[identity]) {
-            writer.write_record(&record).map_err(wrong)?;
+    let names = columns.iter().map(|column| column.name);
+    writer.write_record(names).map_err(|err| cannot(err.into()))?;
+    let mut each = EachRow(|cells: Vec<String>| {
+        if subject.has(&cells[origin], &cells[crawler], &cells[identity]) {
+            writer.write_record(&cells)?;
         }
-    }
+        Ok(())
+    });
+    table.rows(of, &mut each).map_err(cannot)?;
     writer.into_inner().map_err(|err| cannot(err.into_error()))
 }
 

@@ -62,7 +62,7 @@ fn names(of: &str, id: &str, shell: Shell) -> Option<Vec<&'static str>> {
             // clap needs them until the program ends, which is soon.
             names.map(|name| &*name.to_owned().leak()).collect()
         }
-        (_, "tables") => TABLES.iter().map(|(table, _)| name(table)).collect(),
+        (_, "tables") => TABLES.iter().map(|table| name(&table.schema)).collect(),
         (_, "log_format") => ENTRIES.iter().map(|entry| entry.name).collect(),
         ("lint", "explain") => LINTS.iter().map(|lint| lint.name).collect(),
         _ => return None,

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::report::directory::Staging;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
-use crate::report::optional_tables::{command_of, has_table};
+use crate::report::table::Table;
 use crate::report::tables::TABLES;
 use crate::report::{outputs::Outputs, run::EvidenceFile, summary_view::SummaryView};
 use crate::run::notes::note_formats;
@@ -23,7 +23,6 @@ use crate::run::outcome::RunOutcome;
 use crate::run::sandbox::access_rights::TcpUse;
 use crate::run::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
 use crate::table::escape::visible;
-use crate::table::schema::TableSchema;
 use crate::time::Day;
 
 use super::confinement::confine;
@@ -187,11 +186,12 @@ impl ReportArgs {
     }
 
     /// Refuses tables that were asked for by name and that the report of `audit` lacks.
-    fn check_tables(&self, audit: &ReportModel, asked: &[&TableSchema]) -> Result<()> {
-        let lacks = |table: &&&TableSchema| !self.tables.is_empty() && !has_table(audit, table);
+    fn check_tables(&self, audit: &ReportModel, asked: &[&Table]) -> Result<()> {
+        let lacks = |table: &&&Table| !self.tables.is_empty() && !table.is_in(audit);
         asked.iter().find(lacks).map_or(Ok(()), |table| {
-            let needs = command_of(table).unwrap_or("another report");
-            Err(Error::usage(format!("this report has no table {}; it needs {needs}", name(table))))
+            let needs = table.command().unwrap_or("another report");
+            let name = name(&table.schema);
+            Err(Error::usage(format!("this report has no table {name}; it needs {needs}")))
         })
     }
 
@@ -272,19 +272,18 @@ impl ReportArgs {
     }
 
     /// The requested tables, or all.
-    fn asked(&self) -> Result<Vec<&'static TableSchema>> {
-        let known: Vec<&TableSchema> = TABLES.iter().map(|(table, _)| table).collect();
-        let names: Vec<&str> = known.iter().map(|table| name(table)).collect();
+    fn asked(&self) -> Result<Vec<&'static Table>> {
+        let names: Vec<&str> = TABLES.iter().map(|table| name(&table.schema)).collect();
         if let Some(unknown) = self.tables.iter().find(|asked| !names.contains(&asked.as_str())) {
             return Err(Error::usage(format!(
                 "unknown table '{unknown}'; the tables are {}",
                 names.join(", ")
             )));
         }
-        let is_asked = |table: &&TableSchema| {
-            self.tables.is_empty() || self.tables.iter().any(|asked| asked == name(table))
+        let is_asked = |table: &&Table| {
+            self.tables.is_empty() || self.tables.iter().any(|asked| asked == name(&table.schema))
         };
-        Ok(known.into_iter().filter(is_asked).collect())
+        Ok(TABLES.iter().copied().filter(is_asked).collect())
     }
 }
 
@@ -311,7 +310,7 @@ pub fn evidence_of(directory: &Path) -> Option<String> {
     let Run { files } = serde_json::from_slice(&run).ok()?;
     let is_ours = |name: &String| {
         [RUN_JSON, PAGE, TALLY].contains(&name.as_str())
-            || TABLES.iter().any(|(table, _)| table.file == name)
+            || TABLES.iter().any(|table| table.schema.file == name)
     };
     let mut others = files.into_iter().filter(|name| !is_ours(name) && !name.contains('/'));
     others.find(|name| directory.join(name).is_file())

@@ -16,6 +16,6 @@ pub fn files_of<'a>(
     audit: &ReportModel,
     evidence: Option<&'a str>,
 ) -> impl Iterator<Item = &'a str> + use<'a> {
-    let tables: Vec<&'static str> = tables_of(audit).map(|(table, _)| table.file).collect();
+    let tables: Vec<&'static str> = tables_of(audit).map(|table| table.schema.file).collect();
     tables.into_iter().chain([PAGE, TALLY]).chain(evidence)
 }

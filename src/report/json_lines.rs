@@ -9,8 +9,9 @@ use std::path::Path;
 use crate::audit::model::ReportModel;
 use crate::error::{Error, Result};
 
-use super::{tables::WriteTable, tables::tables_of};
-use crate::table::csv::CrawlerCells;
+use super::table::{Audited, Table};
+use super::tables::tables_of;
+use crate::table::csv::{CrawlerCells, EachRow};
 use crate::table::escape::shown;
 use crate::table::schema::{CsvColumn, TableSchema};
 
@@ -18,14 +19,12 @@ use crate::table::schema::{CsvColumn, TableSchema};
 ///
 /// # Errors
 /// If `out` fails.
-pub fn json_lines(audit: &ReportModel, tables: &[&TableSchema], out: &mut dyn Write) -> Result<()> {
-    let crawlers = CrawlerCells::new(&audit.registry);
-    let asked = tables_of(audit).filter(|(table, _)| is_among(table, tables));
-    let written = asked.into_iter().try_for_each(|(table, write)| {
-        let named = quoted(name(table));
-        objects(audit, &crawlers, table, &write, |object| {
-            writeln!(out, "{{\"table\":{named},{object}}}")
-        })
+pub fn json_lines(audit: &ReportModel, tables: &[&Table], out: &mut dyn Write) -> Result<()> {
+    let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
+    let asked = tables_of(audit).filter(|table| is_among(table, tables));
+    let written = asked.into_iter().try_for_each(|table| {
+        let named = quoted(name(&table.schema));
+        objects(of, table, |object| writeln!(out, "{{\"table\":{named},{object}}}"))
     });
     written.and_then(|()| out.flush()).map_err(cannot_print)
 }
@@ -40,14 +39,14 @@ pub fn json_document(audit: &ReportModel, run: &[u8], out: &mut dyn Write) -> Re
 }
 
 fn write_document(audit: &ReportModel, run: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    let crawlers = CrawlerCells::new(&audit.registry);
+    let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
     out.write_all(run.trim_ascii_end().strip_suffix(b"\n}").unwrap_or(run))?;
     let mut before = ",\n  \"tables\": {\n";
-    for (table, write) in tables_of(audit) {
-        write!(out, "{before}    {}: [", quoted(name(table)))?;
+    for table in tables_of(audit) {
+        write!(out, "{before}    {}: [", quoted(name(&table.schema)))?;
         before = ",\n";
         let mut before_row = "\n";
-        objects(audit, &crawlers, table, &write, |object| {
+        objects(of, table, |object| {
             let before = std::mem::replace(&mut before_row, ",\n");
             write!(out, "{before}      {{{object}}}")
         })?;
@@ -63,20 +62,15 @@ fn cannot_print(err: io::Error) -> Error {
 
 /// Calls `take` with the fields of each row of `table`.
 fn objects(
-    audit: &ReportModel,
-    crawlers: &CrawlerCells<'_>,
-    table: &TableSchema,
-    write: &WriteTable,
+    of: Audited<'_>,
+    table: &Table,
     mut take: impl FnMut(&str) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut rows = Vec::new();
-    write(audit, crawlers, &mut rows)?;
-    let mut reader = csv::Reader::from_reader(rows.as_slice());
-    reader.records().try_for_each(|row| take(&fields(table, &row.expect("tables are CSV"))))
+    table.rows(of, &mut EachRow(|cells: Vec<String>| take(&fields(&table.schema, &cells))))
 }
 
-fn is_among(table: &TableSchema, tables: &[&TableSchema]) -> bool {
-    tables.iter().any(|asked| asked.file == table.file)
+fn is_among(table: &Table, tables: &[&Table]) -> bool {
+    tables.iter().any(|asked| asked.schema.file == table.schema.file)
 }
 
 /// The name of a table in JSON.
@@ -84,8 +78,8 @@ pub fn name(table: &TableSchema) -> &'static str {
     table.file.trim_end_matches(".csv")
 }
 
-fn fields(table: &TableSchema, row: &csv::StringRecord) -> String {
-    let field = |(column, cell): (&CsvColumn, &str)| {
+fn fields(table: &TableSchema, row: &[String]) -> String {
+    let field = |(column, cell): (&CsvColumn, &String)| {
         format!("{}:{}", quoted(column.name), value(table, column.name, cell))
     };
     table.columns.iter().zip(row).map(field).collect::<Vec<_>>().join(",")
@@ -113,14 +107,14 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::schemas::SUMMARY;
-    use super::super::schemas::TABLES;
+    use super::super::schemas::all_schemas;
+    use super::super::tables::summary::SUMMARY;
     use super::*;
 
     #[test]
     fn numbers_text_and_nothing() {
         let check = |column: &str, cell: &str, expected: &str| {
-            assert_eq!(value(&SUMMARY, column, cell), expected);
+            assert_eq!(value(&SUMMARY.schema, column, cell), expected);
         };
         check("requests", "12", "12");
         check("violation_rate", "0.500000", "0.500000");
@@ -148,7 +142,7 @@ mod tests {
             "YYYY-MM-DD",
             "HTTP status",
         ];
-        for column in TABLES.iter().flat_map(|table| table.columns) {
+        for column in all_schemas().flat_map(|table| table.columns) {
             let is_choice = column.unit.contains(", ") && !column.unit.contains("decimals");
             let is_text = texts.contains(&column.unit) || is_choice;
             assert_ne!(is_numeric(column.unit), is_text, "{}: {}", column.name, column.unit);

@@ -17,7 +17,7 @@ use crate::mutex::{lock, unpoisoned};
 use crate::staged::{StagedFile, is_stdout, pending::Unplaced};
 
 use super::{compression::OutputCompression, privacy::Privacy, schemas::REQUESTS_EVIDENCE};
-use crate::table::csv::CsvTable;
+use crate::table::csv::{CsvTable, Row};
 
 /// The rows of one block, in bytes before compression.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -177,7 +177,8 @@ impl RequestsFile {
                     .bytes(&self.privacy.user_agent(&request.user_agent, usize::MAX))
                     .violated_rule(&request.robots.deciding_rule(request.rule_line, crawler))
                     .bytes(&self.privacy.client(&request.client))
-                    .snapshot(request.snapshot, request.time);
+                    .maybe(request.snapshot, 1, Row::time)
+                    .snapshot_age(request.snapshot, request.time);
             })?;
         }
         csv.finish()

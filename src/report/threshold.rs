@@ -9,9 +9,9 @@ use crate::crawlers::crawler::TOOL_PURPOSES;
 use crate::crawlers::{identity::Identity, registry::Registry};
 
 use super::condition::expression::{Condition, ConditionError};
-use super::schemas::SUMMARY;
-use super::tables::summary_row;
-use crate::table::csv::{CrawlerCells, Row};
+use super::table::Audited;
+use super::tables::summary::SUMMARY;
+use crate::table::csv::{CrawlerCells, EachRow};
 use crate::table::schema::CsvColumn;
 
 /// The most rows shown for each condition.
@@ -36,9 +36,10 @@ impl Threshold {
     /// # Errors
     /// If it cannot be parsed, or compares with a word that is not in `registry`.
     pub fn parse(text: &str, registry: &Registry) -> Result<Threshold, String> {
-        let condition = Condition::parse(text, &SUMMARY).map_err(|error| located(text, &error))?;
+        let condition =
+            Condition::parse(text, &SUMMARY.schema).map_err(|error| located(text, &error))?;
         for word in &condition.words {
-            let name = SUMMARY.columns[word.column].name;
+            let name = SUMMARY.schema.columns[word.column].name;
             if !word.text.is_empty() && !is_known(name, &word.text, registry) {
                 return Err(unknown_word(name, &word.text, registry));
             }
@@ -71,18 +72,19 @@ impl Threshold {
         let Threshold(condition) = self;
         let identity = column_index("identity");
         let names_identity = condition.columns.contains(&identity);
-        let (crawlers, mut row) = (CrawlerCells::new(&audit.registry), Row::default());
-        let rows = audit.rows().iter().map(|of| {
-            row.clear();
-            summary_row(of, &crawlers, &mut row);
-            (of, row.cells())
-        });
+        let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
         let is_met = |(_, cells): &(&ActorRow, Vec<String>)| {
             let is_itself = names_identity || cells[identity] != Identity::Spoofed.as_str();
             let is_reserved = purposes.contains(&cells[column_index("purpose")].as_str());
             is_itself && (!is_reserved || self.names(cells)) && condition.is_met(cells)
         };
-        rows.filter(is_met).collect()
+        let (mut rows, mut met) = (audit.rows().iter(), Vec::new());
+        let mut each = EachRow(|cells| {
+            met.extend(rows.next().map(|row| (row, cells)).filter(is_met));
+            Ok(())
+        });
+        SUMMARY.rows(of, &mut each).expect("memory takes all rows");
+        met
     }
 
     /// Whether the condition has the name or the purpose of a row.
@@ -97,7 +99,7 @@ impl Threshold {
         let [origin, crawler, identity] = WHO.map(|name| &cells[column_index(name)]);
         let mut text = format!("{crawler} ({identity}) at {origin}");
         for &column in &self.0.columns {
-            let CsvColumn { name, .. } = SUMMARY.columns[column];
+            let CsvColumn { name, .. } = SUMMARY.schema.columns[column];
             if !WHO.contains(&name) {
                 text += &format!(", {name} {}", cells[column]);
             }
@@ -107,7 +109,7 @@ impl Threshold {
 }
 
 fn column_index(name: &str) -> usize {
-    let found = SUMMARY.columns.iter().position(|column| column.name == name);
+    let found = SUMMARY.schema.columns.iter().position(|column| column.name == name);
     found.expect("summary.csv has this column")
 }
 

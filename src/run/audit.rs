@@ -387,7 +387,7 @@ fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<Str
     };
     let is_used = TABLES
         .iter()
-        .map(|(table, _)| table.file)
+        .map(|table| table.schema.file)
         .chain([RUN_JSON, PAGE, TALLY])
         .any(|file| name == file);
     match name.to_str() {

@@ -12,6 +12,7 @@ use crate::pipeline::both::both;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_document, json_lines};
 use crate::report::run::{EvidenceFile, run_json};
+use crate::report::table::Audited;
 use crate::report::tables::{TABLES, tables_of};
 use crate::report::{directory::Staging, html::page, page_model::PageModel};
 use crate::report::{summary::summary_text, summary_view::SummaryView};
@@ -55,8 +56,7 @@ impl ResultFormat {
             ResultFormat::Text => {}
             ResultFormat::Json => json_document(audit, run_json, &mut out)?,
             ResultFormat::Jsonl => {
-                let all: Vec<_> = TABLES.iter().map(|(table, _)| table).collect();
-                json_lines(audit, &all, &mut out)?;
+                json_lines(audit, TABLES, &mut out)?;
             }
         }
         out.flush().map_err(cannot_print)
@@ -95,10 +95,11 @@ pub fn write_report(
 }
 
 fn write_tables(staging: &Staging, output: &Path, audit: &ReportModel) -> Result<()> {
-    let crawlers = CrawlerCells::new(&audit.registry);
-    tables_of(audit).try_for_each(|(table, write)| {
-        let cannot = |err| Error::io("cannot write", &output.join(table.file), err);
-        write(audit, &crawlers, &mut staging.create(table.file)?).map_err(cannot)
+    let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
+    tables_of(audit).try_for_each(|table| {
+        let file = table.schema.file;
+        let cannot = |err| Error::io("cannot write", &output.join(file), err);
+        table.write(of, &mut staging.create(file)?).map_err(cannot)
     })
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "a column says itself what it means")]
 
-use super::schema::{CsvColumn, column, count, groups, joined, line_number, time};
+use super::schema::{column, count, groups, joined, line_number, time};
 
 groups! {
     ORIGIN = [column("origin", "scheme://host[:port]", "origin that was requested; `-` if the log names no host, `(invalid)` if the host is not valid, `(others)` for all origins past the limit of 10,000")];

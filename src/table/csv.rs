@@ -19,6 +19,32 @@ use super::{plain_text::is_plain_cell, schema::TableSchema};
 /// The buffer is flushed when it has this many bytes.
 const BUFFER_BYTES: usize = 64 << 10;
 
+/// Takes the rows of a table.
+pub trait RowSink {
+    /// Takes one row with the cells that `fill` adds.
+    ///
+    /// # Errors
+    /// If what takes the rows fails.
+    fn row(&mut self, fill: &dyn Fn(&mut Row)) -> io::Result<()>;
+}
+
+impl<W: Write> RowSink for CsvTable<W> {
+    fn row(&mut self, fill: &dyn Fn(&mut Row)) -> io::Result<()> {
+        CsvTable::row(self, fill)
+    }
+}
+
+/// A function that takes the unescaped cells of each row.
+pub struct EachRow<F>(pub F);
+
+impl<F: FnMut(Vec<String>) -> io::Result<()>> RowSink for EachRow<F> {
+    fn row(&mut self, fill: &dyn Fn(&mut Row)) -> io::Result<()> {
+        let mut row = Row::default();
+        fill(&mut row);
+        (self.0)(row.cells())
+    }
+}
+
 /// Writes the rows of one table.
 pub struct CsvTable<W: Write> {
     out: W,
@@ -97,6 +123,12 @@ pub struct Row {
 }
 
 impl Row {
+    /// The number of its cells.
+    #[expect(clippy::len_without_is_empty, reason = "a row without cells is a mistake")]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     /// Removes all cells.
     pub fn clear(&mut self) {
         self.text.clear();
@@ -195,11 +227,10 @@ impl Row {
         self.cell(|text| day.append_to(text))
     }
 
-    /// `snapshot_fetched_utc` and `snapshot_age_seconds` at `time`, or two empty cells.
-    pub fn snapshot(&mut self, fetched_at: Option<UtcTime>, time: UtcTime) -> &mut Row {
-        self.maybe(fetched_at, 2, |row, at| {
-            let age = time.unix_seconds() - at.unix_seconds();
-            row.time(at).cell(|text| push_number(age, text))
+    /// The age of a snapshot in seconds at `time`, or an empty cell.
+    pub fn snapshot_age(&mut self, fetched_at: Option<UtcTime>, time: UtcTime) -> &mut Row {
+        self.maybe(fetched_at, 1, |row, at| {
+            row.cell(|text| push_number(time.unix_seconds() - at.unix_seconds(), text))
         })
     }
 

@@ -75,8 +75,8 @@ pub const fn join<const N: usize>(groups: &[&[CsvColumn]]) -> [CsvColumn; N] {
 /// Joins groups of columns into the columns of one table.
 macro_rules! joined {
     [$($group:expr),* $(,)?] => {{
-        const GROUPS: &[&[CsvColumn]] = &[$(&$group),*];
-        const COLUMNS: [CsvColumn; $crate::table::schema::total(GROUPS)] =
+        const GROUPS: &[&[$crate::table::schema::CsvColumn]] = &[$(&$group),*];
+        const COLUMNS: [$crate::table::schema::CsvColumn; $crate::table::schema::total(GROUPS)] =
             $crate::table::schema::join(GROUPS);
         &COLUMNS
     }};
@@ -87,7 +87,7 @@ pub(crate) use joined;
 /// column on one line, however long its meaning is.
 macro_rules! groups {
     { $( $(#[$doc:meta])* $name:ident = [$($column:expr),* $(,)?]; )* } => {
-        $( $(#[$doc])* pub const $name: &[CsvColumn] = joined![$($column),*]; )*
+        $( $(#[$doc])* pub const $name: &[$crate::table::schema::CsvColumn] = joined![$($column),*]; )*
     };
 }
 pub(crate) use groups;

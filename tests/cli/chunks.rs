@@ -22,6 +22,7 @@ use botaudit::input::source::expand;
 use botaudit::judge::Judge;
 use botaudit::report::privacy::{Addresses, Privacy, Queries};
 use botaudit::report::requests::RequestsFile;
+use botaudit::report::table::Audited;
 use botaudit::report::tables::tables_of;
 use botaudit::table::csv::CrawlerCells;
 use botaudit::url::{dialect::Dialect, origin::Origin};
@@ -99,10 +100,11 @@ fn report(
         ("evidence".to_owned(), fs::read(evidence).unwrap()),
         ("collected".to_owned(), file.to_bytes()),
     ]);
-    for (table, write) in tables_of(&audit) {
+    let crawlers = CrawlerCells::new(&audit.registry);
+    for table in tables_of(&audit) {
         let mut text = Vec::new();
-        write(&audit, &CrawlerCells::new(&audit.registry), &mut text).unwrap();
-        said.insert(table.file.to_owned(), text);
+        table.write(Audited { audit: &audit, crawlers: &crawlers }, &mut text).unwrap();
+        said.insert(table.schema.file.to_owned(), text);
     }
     said
 }

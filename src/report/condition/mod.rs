@@ -39,7 +39,7 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::schemas::SUMMARY;
+    use crate::report::tables::summary::SUMMARY;
 
     const CELLS: &str = "https://example.com,GPTBot,OpenAI,ai-training,follows,unverified,\
         10,1,6,3,0,0,0,0,0,0,0.333333,2000,2026-03-01T00:00:10Z,2026-03-02T00:00:00Z,,0";
@@ -47,7 +47,7 @@ mod tests {
     #[track_caller]
     fn check(condition: &str, expected: bool) {
         let cells: Vec<String> = CELLS.split(',').map(str::to_owned).collect();
-        let parsed = Condition::parse(condition, &SUMMARY);
+        let parsed = Condition::parse(condition, &SUMMARY.schema);
         let parsed = parsed.unwrap_or_else(|err| panic!("{condition}: {err:?}"));
         assert_eq!(parsed.is_met(&cells), expected, "{condition}");
     }
@@ -149,9 +149,9 @@ mod tests {
     #[test]
     fn columns_and_words_are_known() {
         let text = "violations > grace where purpose = 'seo' or purpose = 'x'";
-        let condition = Condition::parse(text, &SUMMARY).unwrap();
+        let condition = Condition::parse(text, &SUMMARY.schema).unwrap();
         let names: Vec<&str> =
-            condition.columns.iter().map(|&column| SUMMARY.columns[column].name).collect();
+            condition.columns.iter().map(|&column| SUMMARY.schema.columns[column].name).collect();
         assert_eq!(names, ["violations", "grace", "purpose"]);
         let words: Vec<&str> = condition.words.iter().map(|word| word.text.as_str()).collect();
         assert_eq!(words, ["seo", "x"]);

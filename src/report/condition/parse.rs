@@ -199,11 +199,11 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::schemas::SUMMARY;
+    use crate::report::tables::summary::SUMMARY;
 
     #[track_caller]
     fn check(text: &str, at: usize, why: &str) {
-        let error = parse(text, &SUMMARY).unwrap_err();
+        let error = parse(text, &SUMMARY.schema).unwrap_err();
         assert!(error.why.contains(why), "{text}: {}", error.why);
         assert_eq!(error.at, at, "{text}: {}", error.why);
     }

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use botaudit::crawlers::registry::Registry;
-use botaudit::report::schemas::{SUMMARY, TABLES};
+use botaudit::report::{schemas::all_schemas, tables::summary::SUMMARY};
 use botaudit::report::condition::expression::Condition;
 use botaudit::report::threshold::Threshold;
 use libfuzzer_sys::fuzz_target;
@@ -16,8 +16,8 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::builtin);
 fuzz_target!(|data: &[u8]| {
     let text = &*String::from_utf8_lossy(data);
     let is_threshold = Threshold::parse(text, &REGISTRY).is_ok();
-    assert!(!is_threshold || Condition::parse(text, &SUMMARY).is_ok());
-    for table in TABLES {
+    assert!(!is_threshold || Condition::parse(text, &SUMMARY.schema).is_ok());
+    for table in all_schemas() {
         let Ok(condition) = Condition::parse(text, table) else { continue };
         let opposite = Condition::parse(&format!("not ({text})"), table);
         for cell in ["", "0", "1.5", "x", "2026-03-01T00:00:10Z"] {

@@ -1,0 +1,28 @@
+//! The share of requests that kept a directive.
+
+use crate::audit::compliance::compliance;
+use crate::audit::sums::Compliance;
+use crate::report::table::table;
+use crate::statistics::wilson_interval;
+use crate::table::schema::{column, count};
+
+table! {
+    /// The share of requests that kept a directive.
+    pub const COMPLIANCE = "compliance.csv", "each crawler, operator, purpose and origin, directive, and kind of group: see [compliance](#compliance)";
+    rows of => compliance(of.audit);
+    ((scope, name, directive, is_specific), sums) => {
+        let Compliance { requests, kept } = sums;
+        let interval = wilson_interval(kept, requests);
+    }
+    cells row => {
+        column("scope", "crawler, operator, purpose, origin", "what the row sums up; spoofed requests and tools are left out; rows of operators are without crawlers whose operator is unknown or anybody") => row.word(scope.as_str()),
+        column("name", "text", "name of that crawler, operator, purpose or origin") => row.text(name),
+        column("directive", "disallow, allow-list, disallow-all, crawl-delay-pace, crawl-delay-gaps", "what binds the requests") => row.word(directive),
+        column("group", "specific, *", "whether a group of robots.txt names the crawler") => row.word(if is_specific { "specific" } else { "*" }),
+        count("requests", "requests that the directive bound; for `crawl-delay-gaps` times between requests") => row.counts([requests]),
+        count("kept", "those that kept it; for `crawl-delay-pace` an upper bound") => row.counts([kept]),
+        column("share", "fraction, 6 decimals", "kept / requests") => row.fraction(kept, requests),
+        column("share_low", "fraction, 6 decimals", "lower end of the Wilson score interval of 95 %") => row.maybe(interval, 1, |row, (low, _)| row.decimal(low)),
+        column("share_high", "fraction, 6 decimals", "upper end of that interval") => row.maybe(interval, 1, |row, (_, high)| row.decimal(high)),
+    }
+}

@@ -105,3 +105,39 @@ impl Following {
         (!self.is_changed && !is_short).then_some(reached)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is read of `log`, in chunks of one line, after `before` was read.
+    fn narrowed(before: &[u8], log: &[u8]) -> (Vec<Narrowed>, Option<u64>) {
+        let mut prefix = Prefix::new();
+        prefix.absorb(before);
+        let extent = Extent::Rest { reached: Some(prefix.reached()), last_day: None };
+        let mut following = Following::new(&extent).unwrap();
+        let mut format = Format::combined();
+        let chunks = log.split_inclusive(|byte| *byte == b'\n').zip(0..).map(|(line, sequence)| {
+            let (bytes, file) = (line.to_vec(), FileId::from_index(0));
+            let mut chunk = Chunk { bytes, file, first_line: sequence + 1, sequence };
+            let narrowed = following.narrow(&mut chunk, &mut format);
+            assert!(narrowed != Narrowed::Read || chunk.first_line == sequence + 1);
+            narrowed
+        });
+        let chunks = chunks.collect();
+        (chunks, following.reached().map(|reached| reached.lines))
+    }
+
+    #[test]
+    fn only_new_lines_of_the_same_log_are_read() {
+        use Narrowed::{Changed, Read, ReadBefore};
+        assert_eq!(
+            narrowed(b"a\nb\n", b"a\nb\nc\n"),
+            (vec![ReadBefore, ReadBefore, Read], Some(3))
+        );
+        assert_eq!(narrowed(b"a\nb\n", b"a\nb\nc"), (vec![ReadBefore; 3], Some(2)));
+        assert_eq!(narrowed(b"a\nb\n", b"a\nx\nc\n").0[..2], [ReadBefore, Changed]);
+        assert_eq!(narrowed(b"a\nb\n", b"a\nx\nc\n").1, None);
+        assert_eq!(narrowed(b"a\nb\n", b"a\n"), (vec![ReadBefore], None), "it was cut");
+    }
+}

@@ -236,3 +236,18 @@ pub(super) fn named(names: &[&str]) -> String {
 pub(super) fn and_more(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" (and {count} more)") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_whole_days() {
+        let at = |seconds| UtcTime::from_unix_seconds(seconds).unwrap();
+        for (from, to, expected) in
+            [(0, 86_399, 0), (0, 86_400, 1), (86_400, 0, -1), (1, 0, -1), (100_000, 4_000_000, 45)]
+        {
+            assert_eq!(days(at(from), at(to)), expected, "{from} {to}");
+        }
+    }
+}

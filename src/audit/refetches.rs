@@ -62,3 +62,26 @@ pub fn refetches(audit: &ReportModel) -> BTreeMap<(Option<&str>, Actor), Refetch
     }
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::verdict::Verdict;
+    use crate::time::{Day, UtcTime};
+
+    /// Three fetches within a minute are two gaps of no minute; the fourth comes ten minutes later.
+    #[test]
+    fn fetches_within_a_minute_are_gaps_of_no_minute() {
+        let mut tally = CrawlerTally::default();
+        for seconds in [0, 20, 59, 630] {
+            let time = UtcTime::from_unix_seconds(seconds).unwrap();
+            tally.days.entry(Day::parse("1970-01-01").unwrap()).count(Verdict::RobotsTxt, 0);
+            tally.robots_fetches.count_fetch(time, b"GET", 200);
+        }
+        let refetches = Refetches::new(&tally).unwrap();
+        assert_eq!((refetches.fetches, refetches.requests), (4, 0));
+        assert_eq!(refetches.gaps.buckets().collect::<Vec<_>>(), [(0, 2), (10, 1)]);
+        tally.times = Times::GivenUp;
+        assert!(Refetches::new(&tally).is_none());
+    }
+}

@@ -34,8 +34,7 @@ pub fn section_rows(rows: &[ActorRow], counts: SectionCounts) -> Result<SectionR
         let (origin, directory) = origin_and_path(&key).ok_or_else(damaged)?;
         let total = requests_of(&tallies).ok_or_else(damaged)?;
         // Origins without rows are counted in `(others)`.
-        let is_large = |all: &u64| total.saturating_mul(SHARE) >= *all;
-        if !requests.get(origin).is_some_and(is_large) {
+        if !requests.get(origin).is_some_and(|all| is_large(total, *all)) {
             continue;
         }
         let above = first_level(&key).filter(|above| shown.contains(*above));
@@ -53,6 +52,11 @@ pub fn section_rows(rows: &[ActorRow], counts: SectionCounts) -> Result<SectionR
     Ok(sections)
 }
 
+/// Whether a directory with `requests` of `all` requests of its origin is a section.
+fn is_large(requests: u64, all: u64) -> bool {
+    requests.saturating_mul(SHARE) >= all
+}
+
 /// Requests for everything.
 fn all_sections(tally: &CrawlerTally) -> SectionTally {
     let mut all = SectionTally::default();
@@ -67,4 +71,15 @@ fn all_sections(tally: &CrawlerTally) -> SectionTally {
 fn requests_of(tallies: &SectionTallies) -> Option<u64> {
     let mut all = tallies.values();
     all.try_fold(0u64, |sum, tally| sum.checked_add(tally.statuses.checked_total()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hundredth_of_the_requests_is_a_section() {
+        assert!(is_large(1, 100) && is_large(2, 101));
+        assert!(!is_large(1, 101) && !is_large(0, 1));
+    }
 }

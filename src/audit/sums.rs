@@ -221,3 +221,57 @@ impl Merge for Span {
         self.last = self.last.max(last);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file may have been written by anybody.
+    #[test]
+    fn sums_that_cannot_be_are_noticed() {
+        let whole = Sums {
+            requests: 9,
+            robots_txt_requests: 1,
+            allowed: 2,
+            allowed_ignoring_star: 2,
+            violations: 1,
+            grace: 1,
+            unreachable: 1,
+            unknown: 1,
+            not_bound: 1,
+            not_bound_disallowed: 1,
+            no_path: 1,
+            bytes: 0,
+        };
+        assert!(whole.hold());
+        type Damage = fn(&mut Sums);
+        let damages: [Damage; 5] = [
+            |sums| sums.requests = 10,
+            |sums| sums.grace = 0,
+            |sums| sums.allowed = u64::MAX,
+            |sums| sums.not_bound_disallowed = 2,
+            |sums| sums.allowed_ignoring_star = 3,
+        ];
+        for (number, damage) in damages.iter().enumerate() {
+            let mut damaged = whole;
+            damage(&mut damaged);
+            assert!(!damaged.hold(), "{number}");
+        }
+    }
+
+    #[test]
+    fn what_is_judged_can_be_bound() {
+        let sums = Sums {
+            allowed: 1,
+            violations: 2,
+            grace: 4,
+            unreachable: 8,
+            unknown: 16,
+            not_bound: 32,
+            no_path: 64,
+            robots_txt_requests: 128,
+            ..Sums::default()
+        };
+        assert_eq!((sums.judged(), sums.bindable()), (7, 31));
+    }
+}

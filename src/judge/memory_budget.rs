@@ -99,3 +99,45 @@ fn text_bytes(text: &ParsedRobotsTxt) -> usize {
 fn allocated(bytes: &[u8]) -> usize {
     if bytes.is_empty() { 0 } else { (bytes.len() + 8).next_multiple_of(16).max(32) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robots::parse::parse;
+
+    #[test]
+    fn what_is_lent_is_missing_from_the_limit() {
+        let budget = MemoryBudget::of(100);
+        assert_eq!((budget.add(60), budget.add(40)), (60, 100));
+        assert!(!budget.is_exceeded_by(100) && budget.is_exceeded_by(101));
+        budget.lend(30);
+        assert!(!budget.is_exceeded_by(70) && budget.is_exceeded_by(71));
+        assert_eq!(budget.times_forgotten(), 0);
+        budget.forget();
+        assert_eq!((budget.add(1), budget.times_forgotten()), (1, 1));
+        assert!(!MemoryBudget::default().is_exceeded_by(usize::MAX), "no limit");
+    }
+
+    /// The size follows what was allocated: rules, tokens, sitemaps, statements about use.
+    #[test]
+    fn each_line_of_a_file_has_a_size() {
+        let bytes = |text: &str| text_bytes(&parse(text.as_bytes()).0);
+        let without = bytes("User-agent: a\nDisallow: /a\n");
+        for line in [
+            "Disallow: /b\n",
+            "User-agent: b\n",
+            "Crawl-delay: 5\n",
+            "Sitemap: https://example.com/sitemap.xml\n",
+            "Content-Usage: train-ai=n\n",
+        ] {
+            let with = bytes(&format!("User-agent: a\nDisallow: /a\n{line}"));
+            assert!(with >= without + line.len(), "{line} {with} {without}");
+        }
+        // A pattern that is not as written takes memory of its own.
+        let (plain, escaped) = (
+            bytes("User-agent: a\nDisallow: /aaaaaa\n"),
+            bytes("User-agent: a\nDisallow: /\u{e4}aaaa\n"),
+        );
+        assert!(escaped >= plain + 32, "{escaped} {plain}");
+    }
+}

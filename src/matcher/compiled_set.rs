@@ -130,3 +130,31 @@ fn entry<'a>((rank, shape): (Rank, &Shape<'a>)) -> PatternPrefix<'a> {
     };
     PatternPrefix::new(shape.prefix, rank, rest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{compiled::CompiledPolicy, limits::Limits, select};
+    use crate::robots::model::StarGroups;
+    use crate::robots::parse::parse;
+    use crate::url::dialect::Dialect;
+
+    /// A judge forgets rules by this size.
+    #[test]
+    fn the_size_is_that_of_patterns_and_automata() {
+        let size = |rules: usize| {
+            let text: String = (0..rules)
+                .map(|rule| format!("Disallow: /{rule:04}*abcdefgh{rule:04}ijkl\n"))
+                .collect();
+            let (robots, _) = parse(format!("User-agent: *\n{text}").as_bytes());
+            let selection = select::select(&robots, &["a"], StarGroups::Honoured);
+            let policy =
+                CompiledPolicy::new(&selection.rules(), Dialect::Google, &Limits::default());
+            let before = policy.heap_bytes();
+            policy.compile();
+            (before, policy.heap_bytes())
+        };
+        let ((few, few_compiled), (many, many_compiled)) = (size(20), size(200));
+        assert!(many >= few + 180 * 24, "{few} {many}");
+        assert!(few_compiled >= few + 20 * 100 && many_compiled > few_compiled, "{few_compiled}");
+    }
+}

@@ -82,3 +82,37 @@ impl Merge for NameSources {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> UtcTime {
+        UtcTime::from_unix_seconds(seconds).unwrap()
+    }
+
+    /// Machines may have other copies of a list; the order of merging never shows.
+    #[test]
+    fn the_same_of_two_copies_stays_in_any_order() {
+        let with = |fetched_at: i64| {
+            let list = RangeListSummary { fetched_at: Some(at(fetched_at)), ..Default::default() };
+            let lists = BTreeMap::from([("https://example.com/bots.json".to_owned(), list)]);
+            RangeSources { lists, ..RangeSources::default() }
+        };
+        let looked_up = |asked_at: i64| NameSources {
+            asked_at: at(asked_at),
+            looked_up: 1,
+            passed_over: 0,
+            unanswered: 0,
+            failure: None,
+        };
+        for (first, second) in [(1, 2), (2, 1)] {
+            let mut ranges = with(first);
+            ranges.absorb(with(second));
+            assert_eq!(ranges, with(1));
+            let mut names = looked_up(first);
+            names.absorb(looked_up(second));
+            assert_eq!(names, looked_up(1));
+        }
+    }
+}

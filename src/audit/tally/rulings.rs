@@ -83,3 +83,29 @@ impl Merge for Rulings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rulings(why: &str, source: &str) -> Rulings {
+        let history = SnapshotHistory { source: source.to_owned(), ..Default::default() };
+        Rulings {
+            failures: BTreeMap::from([("example.com.txt".to_owned(), why.to_owned())]),
+            histories: BTreeMap::from([("https://example.com".to_owned(), history)]),
+            ..Rulings::default()
+        }
+    }
+
+    #[test]
+    fn the_same_failure_and_source_stay_in_any_order() {
+        for (first, second) in [("a", "b"), ("b", "a")] {
+            let mut merged = rulings(first, first);
+            merged.absorb(rulings(second, second));
+            assert_eq!(merged, rulings("a", "a"));
+        }
+        let mut merged = rulings("a", "");
+        merged.absorb(rulings("a", "b"));
+        assert_eq!(merged, rulings("a", "b"), "a source that is not known gives way");
+    }
+}

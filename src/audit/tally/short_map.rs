@@ -200,6 +200,8 @@ mod tests {
             assert!(map.get_mut(&16).is_some() && map.get_mut(&1_000).is_none());
             let text = serde_json::to_string(&map).unwrap();
             assert_eq!(serde_json::from_str::<ShortMap<u64, u64>>(&text).unwrap(), map);
+            *map.entry(16) += 1;
+            assert_ne!(serde_json::from_str::<ShortMap<u64, u64>>(&text).unwrap(), map);
         }
         let unordered: ShortMap<u64, u64> = serde_json::from_str("[[3,1],[1,1],[3,2]]").unwrap();
         assert_eq!(Vec::from_iter(unordered), [(1, 1), (3, 3)]);

@@ -4,7 +4,7 @@
 //! [`RobotsTxt`] answers for one robots.txt:
 //!
 //! ```
-//! use botaudit::{Decision, RobotsTxt};
+//! use botaudit::{Decision, Registry, RobotsTxt};
 //!
 //! let robots = RobotsTxt::parse(
 //!     "User-agent: Googlebot\n\
@@ -18,18 +18,14 @@
 //! let Decision { allowed, line } = matcher.decide("https://example.com/private/site.css");
 //! assert_eq!((allowed, line), (true, Some(3)));
 //!
-//! # Ok::<(), botaudit::Error>(())
-//! ```
-//!
-//! [`Registry`] knows crawlers by their User-Agent headers:
-//!
-//! ```
-//! # use botaudit::{Registry, RobotsTxt};
-//! # let robots = RobotsTxt::parse("User-agent: Googlebot\nDisallow: /private/\n");
+//! // For a whole User-Agent header.
 //! let header = "Googlebot/2.1 (+http://www.google.com/bot.html)";
 //! let matcher = Registry::builtin().matcher(&robots, header);
 //! assert!(!matcher.is_allowed("/private/diary"));
+//! # Ok::<(), botaudit::Error>(())
 //! ```
+//!
+//! [`Registry`] knows crawlers by their User-Agent headers.
 //!
 #![cfg_attr(
     feature = "cli",

@@ -26,126 +26,91 @@
 //! ```
 //!
 //! [`Registry`] knows crawlers by their User-Agent headers.
+//! [`Classifier`] answers for URLs of many origins, and [`Audit`] makes the report of access logs.
 //!
-#![cfg_attr(
-    feature = "cli",
-    doc = "[`Classifier`] answers for URLs of many origins, and [`Audit`] makes the report of access logs."
-)]
-//!
-//! # Features
-//!
-//! `cli`, on by default, is the program, and what the library needs for archives, logs and
-//! reports. Without it (`default-features = false`), the crate has the types above and ten small
-//! dependencies.
+//! Who needs robots.txt alone can use the package
+//! [`botaudit-robots`](https://docs.rs/botaudit-robots): [`RobotsTxt`], [`Matcher`] and what they
+//! need are its types, and it has few dependencies.
 //!
 //! # Stability
 //!
 //! The items on this page are the interface of the crate. Its modules are public for the program,
 //! its tests and benchmarks, and may change in any release; `docs/architecture.md` describes them.
 
+#[doc(hidden)]
+pub use botaudit_robots::{bytes, matcher};
+
 // The modules stand in reading order, from the lowest layer to the highest. A module uses only
 // modules of lower layers, which `tests/layers.rs` checks.
 
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod bounded;
-#[doc(hidden)]
-pub mod bytes;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod digest;
 #[doc(hidden)]
 pub mod error;
 #[doc(hidden)]
 pub mod files;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod merge;
-#[cfg(feature = "cli")]
 mod mutex;
-mod named_enum;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod numbers;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod staged;
-#[cfg(feature = "cli")]
 mod statistics;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod time;
 #[doc(hidden)]
 pub mod url;
 
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod config;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod pipeline;
 
 #[doc(hidden)]
 pub mod crawlers;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod input;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod logs;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod net;
 #[doc(hidden)]
 pub mod robots;
 
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod archive;
 #[doc(hidden)]
-pub mod matcher;
-
-#[cfg(feature = "cli")]
-#[doc(hidden)]
 pub mod judge;
 
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod table;
 
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod audit;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod classify;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod lint;
 
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod explain;
 
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod report;
 
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod abuse_report;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod deny;
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod nightly;
 
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod run;
 
-#[cfg(feature = "cli")]
 #[doc(hidden)]
 #[allow(
     rustdoc::bare_urls,
@@ -154,19 +119,13 @@ pub mod run;
 )]
 pub mod cli;
 
-#[cfg(feature = "cli")]
+pub use botaudit_robots::{
+    Decision, Dialect, InvalidToken, Matcher, RobotsTxt, StarGroups, first_product_token,
+};
 pub use classify::answer::VerdictWord;
-#[cfg(feature = "cli")]
 pub use classify::classifier::{Classification, Classifier};
-#[cfg(feature = "cli")]
 pub use config::audit_config::AuditConfig;
 pub use crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 pub use crawlers::registry::Registry;
 pub use error::{Error, Result};
-pub use matcher::decision::Decision;
-pub use matcher::robots_txt::{Matcher, RobotsTxt};
-pub use robots::model::StarGroups;
-pub use robots::product_token::{InvalidToken, first_product_token};
-#[cfg(feature = "cli")]
 pub use run::library::{Audit, AuditReport, AuditRow};
-pub use url::dialect::Dialect;

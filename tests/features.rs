@@ -1,4 +1,4 @@
-//! The promises of the manifest: features, and the minimum Rust version.
+//! The promises of the manifests: few crates for robots.txt alone, and the minimum Rust version.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The most crates, including this one, that a user of the matcher alone compiles.
+/// The most crates, including itself, that a user of `botaudit-robots` compiles.
 const CRATES_MAX: usize = 12;
 
 /// The output of `program` with `arguments`, run in this repository.
@@ -23,12 +23,12 @@ fn printed(program: &str, arguments: &str) -> String {
 
 #[test]
 fn the_library_alone_compiles_and_needs_few_crates() {
-    let tree = "tree --no-default-features --edges normal --prefix none --locked --offline";
+    let tree = "tree -p botaudit-robots --edges normal --prefix none --locked --offline";
     let tree = printed(env!("CARGO"), tree);
     let crates: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
-    assert!(crates.contains("botaudit") && crates.contains("regex-automata"), "{tree}");
+    assert!(crates.contains("botaudit-robots") && crates.contains("regex-automata"), "{tree}");
     assert!(crates.len() <= CRATES_MAX, "{tree}");
-    printed(env!("CARGO"), "check --no-default-features --lib --locked --offline");
+    printed(env!("CARGO"), "check -p botaudit-robots --lib --locked --offline");
 }
 
 /// Clippy's `incompatible_msrv` checks the rest: no item of the standard library is newer.
@@ -69,10 +69,16 @@ fn metadata_of_the_program() -> String {
     let copy = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    fs::write(copy.path().join("Cargo.toml"), manifest.replace("[\"python\"]", "[]")).unwrap();
+    let manifest = manifest.replace(", \"python\"]", "]");
+    fs::write(copy.path().join("Cargo.toml"), manifest).unwrap();
     fs::copy(root.join("Cargo.lock"), copy.path().join("Cargo.lock")).unwrap();
+    let robots = "crates/robots/Cargo.toml";
+    fs::create_dir_all(copy.path().join("crates/robots/src")).unwrap();
+    fs::copy(root.join(robots), copy.path().join(robots)).unwrap();
     fs::create_dir(copy.path().join("src")).unwrap();
-    fs::write(copy.path().join("src/lib.rs"), "").unwrap();
+    for library in ["src/lib.rs", "crates/robots/src/lib.rs"] {
+        fs::write(copy.path().join(library), "").unwrap();
+    }
     let manifest = copy.path().join("Cargo.toml").display().to_string();
     let metadata = format!("metadata --format-version 1 --manifest-path {manifest}");
     printed(env!("CARGO"), &metadata)

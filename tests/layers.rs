@@ -1,6 +1,7 @@
 //! The layers of the modules: a module uses only modules of lower layers, modules of one layer do
 //! not know each other, files form no circle of imports, and a public type name exists once.
-//! All read from the text of `src/`.
+//! All read from the text of `src/` and `crates/robots/src/`, of which the modules are names of `crate` in
+//! both packages.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -93,15 +94,16 @@ fn crates_stay_in_their_modules() {
 }
 
 #[test]
-fn no_module_reexports_another() {
+fn no_module_reexports_another_of_its_package() {
     for path in sources() {
         let text = fs::read_to_string(&path).unwrap();
-        assert!(
-            !code_lines(&text).any(|line| line.trim_start().starts_with("pub use ")),
-            "{}",
-            path.display()
-        );
+        assert!(!code_lines(&text).any(is_reexport), "{}", path.display());
     }
+}
+
+fn is_reexport(line: &str) -> bool {
+    let what = line.trim_start().strip_prefix("pub use ");
+    what.is_some_and(|what| !what.starts_with("botaudit_robots::"))
 }
 
 /// `/robots.txt` may always be requested. This is decided in one place, with the other parts of a
@@ -115,7 +117,7 @@ fn robots_txt_itself_is_decided_in_one_place() {
     let asking: Vec<String> = sources()
         .iter()
         .filter(|path| asks(path))
-        .map(|path| path.strip_prefix(src()).unwrap().display().to_string())
+        .map(|path| within_sources(path).display().to_string())
         .collect();
     // The second one decides nothing: it collects the answers to requests for robots.txt. The third
     // one is for applications with rules and without a judge.
@@ -277,17 +279,20 @@ fn the_check_sees_public_types() {
 type Module = Vec<String>;
 
 fn import_graph() -> BTreeMap<Module, BTreeSet<Module>> {
-    let files: BTreeMap<Module, PathBuf> =
+    let files: Vec<(Module, PathBuf)> =
         sources().into_iter().map(|path| (module_of(&path), path)).collect();
-    let modules: BTreeSet<Module> = files.keys().cloned().collect();
-    let imported = |module: &Module, path: &PathBuf| {
-        imports(module, &fs::read_to_string(path).unwrap(), &modules)
-    };
-    files.iter().map(|(module, path)| (module.clone(), imported(module, path))).collect()
+    let modules: BTreeSet<Module> = files.iter().map(|(module, _)| module.clone()).collect();
+    let mut graph: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    for (module, path) in &files {
+        let imported = imports(module, &fs::read_to_string(path).unwrap(), &modules);
+        // Both packages have a folder of this name.
+        graph.entry(module.clone()).or_default().extend(imported);
+    }
+    graph
 }
 
 fn module_of(path: &Path) -> Module {
-    let within = path.strip_prefix(src()).unwrap().with_extension("");
+    let within = within_sources(path).with_extension("");
     let mut names: Module = within.iter().map(|name| name.to_str().unwrap().to_owned()).collect();
     names.pop_if(|last| last == "mod");
     names
@@ -492,8 +497,7 @@ fn layer(module: &str) -> usize {
 }
 
 fn module_name_of(path: &Path) -> String {
-    let within = path.strip_prefix(src()).unwrap();
-    within
+    within_sources(path)
         .components()
         .next()
         .unwrap()
@@ -524,7 +528,7 @@ fn code_lines(text: &str) -> impl Iterator<Item = &str> {
 
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![src()];
+    let mut folders = roots().to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -533,7 +537,7 @@ fn sources() -> Vec<PathBuf> {
                 // Tests may use anything.
                 _ if path.ends_with("tests.rs") => {}
                 Some("rs")
-                    if !["lib.rs", "main.rs"].iter().any(|name| path == src().join(name)) =>
+                    if !["lib.rs", "main.rs"].iter().any(|name| within_sources(&path) == *name) =>
                 {
                     found.push(path)
                 }
@@ -547,4 +551,13 @@ fn sources() -> Vec<PathBuf> {
 
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The sources of both packages.
+fn roots() -> [PathBuf; 2] {
+    [src(), Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/robots/src")]
+}
+
+fn within_sources(path: &Path) -> &Path {
+    roots().iter().find_map(|root| path.strip_prefix(root).ok()).unwrap()
 }

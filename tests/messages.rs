@@ -114,13 +114,16 @@ fn is_message(before: &str, text: &str) -> bool {
 
 /// All messages, file by file, in the order of the source.
 fn messages() -> String {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
-    files(&source, &mut paths);
+    for source in ["crates/robots/src", "src"] {
+        files(&repository.join(source), &mut paths);
+    }
     paths.sort();
     let mut text = String::new();
     for path in paths {
-        let name = path.strip_prefix(&source).unwrap().to_str().unwrap();
+        let whole_name = path.strip_prefix(repository).unwrap().to_str().unwrap();
+        let (_, name) = whole_name.split_once("src/").unwrap();
         if ELSEWHERE.iter().any(|part| name.starts_with(part) || name.ends_with(part)) {
             continue;
         }
@@ -129,7 +132,7 @@ fn messages() -> String {
         let found = literals(code);
         let mut found = found.iter().filter(|(before, text)| is_message(before, text)).peekable();
         if found.peek().is_some() {
-            writeln!(text, "\nsrc/{name}").unwrap();
+            writeln!(text, "\n{whole_name}").unwrap();
         }
         found.for_each(|(_, message)| writeln!(text, "  {message}").unwrap());
     }

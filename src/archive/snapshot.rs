@@ -4,8 +4,8 @@ use std::{fmt, path::Path};
 
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
-use crate::named_enum::named_enum;
 use crate::time::UtcTime;
+use botaudit_robots::named_enum;
 
 /// The most bytes of a file that are read. Fewer count (512,000), but the digest should cover the
 /// whole file if its size is reasonable.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::crawlers::crawler::Obligation;
 use crate::merge::Merge;
-use crate::named_enum::named_enum;
 use crate::robots::model::StarGroups;
+use botaudit_robots::named_enum;
 
 use super::delay_kept::Excess;
 use super::{crawler_row::Delayed, model::ReportModel, sums::Compliance};

@@ -14,7 +14,7 @@ use super::{
     time_buckets::{TimeBuckets, last_second},
 };
 use crate::merge::{Merge, merge_fields};
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 /// Violations by earlier fetches of robots.txt: each is one of the first four.
 #[derive(Clone, Debug, Default)]

@@ -6,8 +6,8 @@ use crate::config::audit_config::{REACTION_QUIET_DAYS, REACTION_REQUESTS};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::judge::snapshot_history::SnapshotHistory;
-use crate::named_enum::named_enum;
 use crate::time::{DAY_SECONDS, UtcTime};
+use botaudit_robots::named_enum;
 
 use super::prior_fetches::{FetchedBy, KnownFetches};
 use super::reactions::{ChangeTimes, ReactionTally, RequestsSince, RuleChangeTally, TouchedTally};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 /// A status from 100 to 599, or 0 for any other and for none. So there are at most 501.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]

@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::judge::verdict::{RuleRef, Verdict};
 use crate::judge::{Judge, robots::Robots};
 use crate::merge::{Merge, merge_fields};
-use crate::named_enum::named_enum;
 use crate::url::path::PathQuery;
+use botaudit_robots::named_enum;
 
 use super::tally::header::{DraftScope, DraftSummary};
 use super::tally::{example::Example, short_map::ShortMap};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::judge::robots::Robots;
 use crate::judge::verdict::{DatedVerdict, Verdict};
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 use super::url_parts::InvalidUrl;
 

@@ -2,8 +2,8 @@
 
 use memchr::memchr3;
 
-use crate::named_enum::named_enum;
 use crate::url::target::split_scheme;
+use botaudit_robots::named_enum;
 
 /// The longest URL that is judged; servers refuse longer ones.
 pub const URL_BYTES_MAX: usize = 64 << 10;

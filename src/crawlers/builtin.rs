@@ -34,7 +34,6 @@ fn test(line: &'static str) -> Option<Test> {
 }
 
 /// The digest of the list.
-#[cfg(feature = "cli")]
 pub fn digest() -> &'static str {
     PATTERNS.lines().next().unwrap_or_default()
 }
@@ -57,7 +56,8 @@ mod tests {
             tokens.filter(|token| !token.bytes().all(is_part)).collect();
         let expected: String = unusual.iter().map(|token| format!("{token}\n")).collect();
         if std::env::var_os("UPDATE_PATTERNS").is_some() {
-            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/robots/unusual_tokens.txt");
+            let path =
+                concat!(env!("CARGO_MANIFEST_DIR"), "/crates/robots/src/robots/unusual_tokens.txt");
             return std::fs::write(path, &expected).unwrap();
         }
         let why = "run UPDATE_PATTERNS=1 cargo test --lib crawlers::builtin";

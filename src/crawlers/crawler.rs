@@ -4,15 +4,13 @@
 //! may say about the crawler ([`Obligation`], [`StatedPolicy`]) is derived from them
 //! here and nowhere else.
 
-#[cfg(feature = "cli")]
 use serde::{Deserialize, Serialize};
 
-use crate::named_enum::named_enum;
 use crate::robots::model::StarGroups;
+use botaudit_robots::named_enum;
 
 /// The index of a crawler in the matching order of its registry, from 0.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[cfg_attr(feature = "cli", derive(Deserialize, Serialize))]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct CrawlerId(pub u16);
 
 impl CrawlerId {
@@ -54,8 +52,7 @@ pub const TOOL_PURPOSES: [&str; 13] = [
 ];
 
 /// What is known about one crawler.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-#[cfg_attr(feature = "cli", derive(Deserialize, Serialize))]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Crawler {
     /// Unique in a registry, ASCII case-insensitively.
@@ -178,8 +175,8 @@ impl Crawler {
 
 named_enum! {
     /// Whether a crawler follows the robots exclusion protocol.
-    #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-    #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
+    #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
     pub enum RepApplies {
         /// It follows it.
         Yes = "yes",
@@ -194,8 +191,8 @@ named_enum! {
 }
 
 /// The trigger of a crawler's requests.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Trigger {
     /// Its own schedule.
     #[default]
@@ -205,8 +202,8 @@ pub enum Trigger {
 }
 
 /// Whether the requests of a crawler can be recognised in a log.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Visibility {
     /// It sends a user agent of its own.
     #[default]
@@ -218,8 +215,8 @@ pub enum Visibility {
 
 named_enum! {
     /// Whether a crawler is documented to honour `Crawl-delay`.
-    #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-    #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
+    #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
     pub enum CrawlDelaySupport {
         /// It is.
         Honoured = "honoured",
@@ -233,8 +230,8 @@ named_enum! {
 
 named_enum! {
     /// The source of a row of the registry.
-    #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-    #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
+    #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
     pub enum InformationSource {
         /// The operator's own words.
         OperatorDocumentation = "operator-doc",

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::named_enum::named_enum;
 use crate::time::{DAY_SECONDS, UtcTime};
+use botaudit_robots::named_enum;
 
 /// How many days before or after a request a list, or an answer of DNS, may be to contradict its
 /// address. Operators add addresses every few weeks, so an older or newer list lacks some that were

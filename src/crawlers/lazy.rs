@@ -41,7 +41,6 @@ impl LazyCrawler {
     }
 
     /// Whether it is a row of the built-in list. No row of that list is ever removed, only replaced.
-    #[cfg(feature = "cli")]
     pub fn is_builtin(&self) -> bool {
         !self.name.is_empty()
     }

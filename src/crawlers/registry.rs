@@ -129,7 +129,6 @@ impl Registry {
     }
 
     /// Equal registries have equal digests.
-    #[cfg(feature = "cli")]
     #[doc(hidden)]
     pub fn digest(&self) -> String {
         match self.crawlers.iter().all(LazyCrawler::is_builtin) {
@@ -138,7 +137,6 @@ impl Registry {
         }
     }
 
-    #[cfg(feature = "cli")]
     pub(super) fn digest_of<'a>(crawlers: impl Iterator<Item = &'a Crawler>) -> String {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
         for crawler in crawlers {
@@ -165,7 +163,6 @@ impl Registry {
     }
 
     /// The crawlers in matching order, to share.
-    #[cfg(feature = "cli")]
     #[doc(hidden)]
     pub fn shared(&self) -> Arc<[LazyCrawler]> {
         Arc::clone(&self.crawlers)

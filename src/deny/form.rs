@@ -1,6 +1,6 @@
 //! The syntaxes of rules.
 
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 use super::forms::{
     apache, caddy, cloudflare, crowdsec, fail2ban, haproxy, lighttpd, nftables, nginx,

@@ -224,11 +224,8 @@ pub fn explain<'a>(
 ) -> Result<Explanation<'a>> {
     let bound = located.file.as_ref().map(|file| judge.bound(&file.robots, crawler));
     let verdict = |dialect| verdict_in(dialect, judge, crawler, located, bound.as_ref());
-    let (dialect, other) = match judge.dialect() {
-        Dialect::Google => (Dialect::Google, Dialect::Rfc9309),
-        Dialect::Rfc9309 => (Dialect::Rfc9309, Dialect::Google),
-    };
-    let (asked, other) = (verdict(dialect)?, verdict(other)?);
+    let dialect = judge.dialect();
+    let (asked, other) = (verdict(dialect)?, verdict(dialect.other())?);
     let usage = usage(judge, crawler, located);
     Ok(Explanation { located, bound, asked, other, usage })
 }

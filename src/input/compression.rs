@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 named_enum! {
     /// How a file is compressed.

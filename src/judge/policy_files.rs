@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::named_enum::named_enum;
 use crate::robots::model::ParsedRobotsTxt;
 use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 use crate::url::{path::prepare, target::Target};
+use botaudit_robots::named_enum;
 
 named_enum! {
     /// The kind of a file.

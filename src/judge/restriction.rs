@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::matcher::pattern::{End, prepare};
 use crate::matcher::{glob::shape, reference, select::GroupChoice};
-use crate::named_enum::named_enum;
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
+use botaudit_robots::named_enum;
 
 /// The rules with one directive that are tried; a hostile file may have tens of thousands that cancel
 /// each other.

@@ -3,7 +3,7 @@
 //! An error is certainly unintended, or certainly without the intended effect. A warning is
 //! probably a mistake, or parsers disagree about it. An info may be fine.
 
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 named_enum! {
     /// The severity of a finding.

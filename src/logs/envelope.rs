@@ -10,7 +10,7 @@ use memchr::{memmem, memrchr};
 
 use crate::logs::escape::Escaping;
 use crate::logs::field::{RawField, split_token};
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 /// A kind of envelope, with lines of one program or of any.
 #[derive(Clone, Debug, Eq, PartialEq)]

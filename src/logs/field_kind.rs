@@ -4,8 +4,8 @@ use memchr::memchr;
 
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::{field::RawField, reject::Reject, time::Time};
-use crate::named_enum::named_enum;
 use crate::time::Zone;
+use botaudit_robots::named_enum;
 
 named_enum! {
     /// A field of a request.

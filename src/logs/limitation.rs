@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 named_enum! {
     /// A reason why verdicts on a log are incomplete.

@@ -1,6 +1,6 @@
 //! Why a line is not a record.
 
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 named_enum! {
     /// Why a line that should be a record is not one. The first five and the last three are found

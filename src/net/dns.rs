@@ -12,7 +12,7 @@ use std::{fs, path::Path};
 use simple_dns::{CLASS, Name, Packet, PacketFlag, QCLASS, QTYPE, RCODE, TYPE, rdata::RData};
 
 use crate::error::{Error, Result};
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 /// The system's list of name servers.
 const RESOLV_CONF: &str = "/etc/resolv.conf";

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 /// The outcome of fetching a robots.txt.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

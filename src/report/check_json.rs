@@ -33,7 +33,7 @@ use crate::judge::explained::{Bound, BoundBy, Match};
 use crate::judge::usage::StatedPreference;
 use crate::robots::model::ProductToken;
 
-use super::check_words::{change, dialect_name, reason, undecided_words, verdict};
+use super::check_words::{change, reason, undecided_words, verdict};
 use crate::table::escape::visible;
 
 /// The most rules and User-agent lines in one object. A robots.txt may have tens of thousands.
@@ -59,7 +59,7 @@ pub fn json(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
         "line": asked.line(),
         "reason": reason,
         "reason_text": reason_text,
-        "dialect": dialect_name(asked.dialect),
+        "dialect": asked.dialect.as_str(),
         "origin": located.origin.as_ref().map(ToString::to_string),
         "robots": located.file.as_ref().map(robots),
         "in_force": located.in_force.as_ref().map(|found| in_force(found, explanation.is_grace())),
@@ -179,7 +179,7 @@ fn matched(found: &Match<'_>) -> Value {
 fn other(differs: bool, other: &DialectVerdict<'_>) -> Value {
     let (reason, reason_text) = reason(other);
     json!({
-        "dialect": dialect_name(other.dialect),
+        "dialect": other.dialect.as_str(),
         "differs": differs,
         "verdict": verdict(other.is_allowed()),
         "line": other.line(),

@@ -10,9 +10,7 @@ use crate::judge::timeline::Ruling;
 use crate::judge::usage::StatedPreference;
 use crate::numbers::counted;
 
-use super::check_words::{
-    binding_words, change, dialect_name, name, reason, shown, undecided_words, verdict,
-};
+use super::check_words::{binding_words, change, name, reason, shown, undecided_words, verdict};
 use super::{age::age_text, robots_rules::field_name};
 use crate::table::escape::visible;
 
@@ -321,7 +319,7 @@ fn compared(found: &Match<'_>) -> String {
 
 fn other_dialect(explanation: &Explanation<'_>, rows: &mut Rows) {
     let other = &explanation.other;
-    let label = dialect_name(other.dialect);
+    let label = other.dialect.as_str();
     if !explanation.is_dialect_decisive() {
         return rows.add(label, "same verdict");
     }

@@ -4,20 +4,12 @@ use crate::crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 use crate::explain::{DialectVerdict, Undecided};
 use crate::explain::{change::PathChange, checked_crawler::CrawlerKind, reason::DecisionReason};
 use crate::judge::timeline::AllowAll;
-use crate::url::{dialect::Dialect, origin::Origin};
+use crate::url::origin::Origin;
 
 use crate::table::escape::visible;
 
 /// The most characters shown of one pattern or value. A line of a robots.txt can have 16 KiB.
 const SHOWN_CHARS_MAX: usize = 120;
-
-/// The value of `--dialect`.
-pub fn dialect_name(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Google => "google",
-        Dialect::Rfc9309 => "rfc9309",
-    }
-}
 
 /// `allowed` or `disallowed`.
 pub fn verdict(allowed: bool) -> &'static str {

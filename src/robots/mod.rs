@@ -1,16 +1,7 @@
-//! robots.txt as data.
+//! robots.txt as data, from the package `botaudit-robots`, and the bytes that a tally keeps.
 
-pub mod finding;
-pub mod model;
-
-#[cfg(feature = "cli")]
 pub mod body;
-pub mod crawl_delay;
-pub mod dictionary;
-pub mod field;
-#[cfg(feature = "cli")]
-pub mod foreign;
-pub mod lines;
-pub mod parse;
-pub mod product_token;
-pub mod usage;
+
+pub use botaudit_robots::robots::{
+    crawl_delay, dictionary, field, finding, foreign, lines, model, parse, product_token, usage,
+};

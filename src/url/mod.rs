@@ -1,9 +1,6 @@
-//! Origins and paths in the form in which they are compared.
+//! Origins and paths in the form in which they are compared. Paths are those of `botaudit-robots`.
 
-pub mod dialect;
-#[cfg(feature = "cli")]
 pub mod origin;
-pub mod path;
-pub mod target;
-#[cfg(feature = "cli")]
 pub mod without_query;
+
+pub use botaudit_robots::url::{dialect, path, target};

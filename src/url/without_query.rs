@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::target::split_scheme;
+use crate::url::target::split_scheme;
 
 /// `target` without
 ///

@@ -4,7 +4,7 @@ use crate::audit::crawler_row::ActorRow;
 use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::audit::sums::{Span, Statuses, Sums};
 use crate::merge::Merge;
-use crate::named_enum::named_enum;
+use botaudit_robots::named_enum;
 
 /// Sums over all origins.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use percent_encoding::percent_encode_byte;
 
-use crate::named_enum::named_enum;
+use crate::named_enum;
 use crate::robots::field::is_space;
 use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
 
@@ -16,7 +16,7 @@ const TOKENS_MAX: usize = 1000;
 /// Whether a crawler obeys `*` groups if no group names it.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[cfg_attr(
-    feature = "cli",
+    feature = "serde",
     derive(serde::Deserialize, serde::Serialize),
     serde(rename_all = "kebab-case")
 )]

@@ -26,13 +26,13 @@ thread_local! {
 /// A parsed robots.txt.
 ///
 /// ```
-/// use botaudit::RobotsTxt;
+/// use botaudit_robots::RobotsTxt;
 ///
 /// let robots = RobotsTxt::parse("User-agent: Googlebot\nDisallow: /private/\n");
 /// assert!(!robots.is_allowed("Googlebot", "/private/diary")?);
 /// assert!(robots.is_allowed("Googlebot", "https://example.com/public")?);
 /// assert!(robots.is_allowed("Bingbot", "/private/diary")?);
-/// # Ok::<(), botaudit::InvalidToken>(())
+/// # Ok::<(), botaudit_robots::InvalidToken>(())
 /// ```
 #[derive(Clone)]
 pub struct RobotsTxt {
@@ -54,13 +54,13 @@ impl RobotsTxt {
     /// The same robots.txt with paths compared in `dialect`.
     ///
     /// ```
-    /// use botaudit::{Dialect, RobotsTxt};
+    /// use botaudit_robots::{Dialect, RobotsTxt};
     ///
     /// let google = RobotsTxt::parse("User-agent: *\nDisallow: /%62%61r");
     /// assert!(google.is_allowed("examplebot", "/bar")?);
     /// let rfc9309 = google.with_dialect(Dialect::Rfc9309);
     /// assert!(!rfc9309.is_allowed("examplebot", "/bar")?);
-    /// # Ok::<(), botaudit::InvalidToken>(())
+    /// # Ok::<(), botaudit_robots::InvalidToken>(())
     /// ```
     #[must_use]
     pub fn with_dialect(self, dialect: Dialect) -> RobotsTxt {
@@ -92,13 +92,13 @@ impl RobotsTxt {
     /// for `*` apply.
     ///
     /// ```
-    /// use botaudit::{Decision, RobotsTxt};
+    /// use botaudit_robots::{Decision, RobotsTxt};
     ///
     /// let robots = RobotsTxt::parse("User-agent: Googlebot\nDisallow: /private/\n");
     /// let matcher = robots.matcher(["Googlebot-Image", "Googlebot"])?;
     /// let Decision { allowed, line } = matcher.decide("/private/photo.jpg");
     /// assert_eq!((allowed, line), (false, Some(2)));
-    /// # Ok::<(), botaudit::InvalidToken>(())
+    /// # Ok::<(), botaudit_robots::InvalidToken>(())
     /// ```
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl RobotsTxt {
     /// [`StarGroups::Ignored`], the groups for `*` never apply, as documented for a few crawlers.
     ///
     /// ```
-    /// use botaudit::{RobotsTxt, StarGroups};
+    /// use botaudit_robots::{RobotsTxt, StarGroups};
     ///
     /// let robots = RobotsTxt::parse("User-agent: *\nDisallow: /\n");
     /// let adsbot = robots.matcher_of(&["AdsBot-Google"], StarGroups::Ignored);

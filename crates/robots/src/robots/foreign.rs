@@ -1,20 +1,20 @@
 //! Files that are something other than a robots.txt.
 
 use memchr::memmem::find;
-use serde::{Deserialize, Serialize};
 
 use super::finding::FindingKind;
 use super::lines::byte_order_mark_bytes;
 use super::model::ParsedRobotsTxt;
 use super::{field, field::FieldKind, parse::listen};
-use crate::named_enum::named_enum;
+use crate::named_enum;
 
 /// Bytes at the beginning of a file that show what it is.
 const HEAD_BYTES_MAX: usize = 1024;
 
 named_enum! {
     /// What a file is instead of a robots.txt.
-    #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
     pub enum Foreign {
         /// A page, often an error page.
         Html = "an HTML page",

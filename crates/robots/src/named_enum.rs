@@ -1,6 +1,8 @@
 //! Enumerations whose values have names in reports and files.
 
 /// Declares an enumeration with a text for each value, and the values in order (`ALL`).
+#[doc(hidden)]
+#[macro_export]
 macro_rules! named_enum {
     (
         $(#[$meta:meta])*
@@ -26,5 +28,3 @@ macro_rules! named_enum {
         }
     };
 }
-
-pub(crate) use named_enum;

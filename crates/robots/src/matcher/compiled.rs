@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// well.
 ///
 /// ```
-/// use botaudit::matcher::{compiled::CompiledPolicy, limits::Limits, select};
-/// use botaudit::url::dialect::Dialect;
-/// let (robots, _) = botaudit::robots::parse::parse(b"User-agent: *\nDisallow: /*.php$");
+/// use botaudit_robots::matcher::{compiled::CompiledPolicy, limits::Limits, select};
+/// use botaudit_robots::{Dialect, StarGroups};
+/// let (robots, _) = botaudit_robots::robots::parse::parse(b"User-agent: *\nDisallow: /*.php$");
 /// let selection = select::select(&robots, &["foobot"], StarGroups::Honoured);
 /// let policy = CompiledPolicy::new(&selection.rules(), Dialect::Google, &Limits::default());
 /// let decision = selection.decision(policy.decide(b"/a.php"));

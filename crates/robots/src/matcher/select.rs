@@ -56,10 +56,10 @@ impl<'a> Selection<'a> {
 /// [`checked_token`](crate::robots::product_token::checked_token) first.
 ///
 /// ```
-/// use botaudit::StarGroups;
-/// use botaudit::matcher::select::{GroupChoice, select};
+/// use botaudit_robots::StarGroups;
+/// use botaudit_robots::matcher::select::{GroupChoice, select};
 /// let text = b"User-agent: googlebot\nDisallow: /a\nUser-agent: *\nDisallow: /";
-/// let (robots, _) = botaudit::robots::parse::parse(text);
+/// let (robots, _) = botaudit_robots::robots::parse::parse(text);
 /// let selection = select(&robots, &["googlebot-image", "googlebot"], StarGroups::Honoured);
 /// assert_eq!(selection.bound_by, GroupChoice::Token(1));
 /// assert_eq!(selection.rules().len(), 1);

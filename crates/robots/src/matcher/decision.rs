@@ -3,7 +3,7 @@
 /// The decision of one robots.txt for one path.
 ///
 /// ```
-/// use botaudit::matcher::decision::{Decision, IndexedDecision};
+/// use botaudit_robots::matcher::decision::{Decision, IndexedDecision};
 /// // The second of two rules, which stand on lines 4 and 7, disallows the path.
 /// let indexed = IndexedDecision::new(1, false);
 /// assert_eq!(indexed.with_lines(&[4, 7]), Decision { allowed: false, line: Some(7) });

@@ -1,7 +1,7 @@
 //! A request target: origin-form, absolute-form, or one without a path (RFC 9112 section 3.2).
 
 /// The longest scheme that is accepted, in bytes; the longest registered ones are shorter.
-pub(super) const SCHEME_BYTES_MAX: usize = 32;
+pub const SCHEME_BYTES_MAX: usize = 32;
 
 /// The target of a request, as logged, without the escapes of the log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

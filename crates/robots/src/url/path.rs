@@ -33,8 +33,8 @@ impl<'a> PathQuery<'a> {
 /// `%XX` of unreserved characters. `.`, `..` and `//` stay unchanged.
 ///
 /// ```
-/// use botaudit::url::dialect::Dialect;
-/// use botaudit::url::path::prepare;
+/// use botaudit_robots::url::dialect::Dialect;
+/// use botaudit_robots::url::path::prepare;
 /// let mut scratch = Vec::new();
 /// let path = prepare("/a%2f%7e/ツ?x#top".as_bytes(), Dialect::Google, &mut scratch);
 /// assert_eq!(path.as_bytes(), b"/a%2F%7E/%E3%83%84?x");

@@ -33,7 +33,7 @@ pub fn parse_body(body: &[u8]) -> ParsedRobotsTxt {
 /// Parses exactly these bytes, and returns findings.
 ///
 /// ```
-/// let (robots, findings) = botaudit::robots::parse::parse(b"User-agent: *\nDisalow: /private");
+/// let (robots, findings) = botaudit_robots::robots::parse::parse(b"User-agent: *\nDisalow: /private");
 /// assert_eq!(&*robots.groups[0].rules[0].pattern, b"/private");
 /// assert_eq!(findings[0].line, 2);
 /// ```
@@ -50,7 +50,6 @@ pub fn parse(text: &[u8]) -> (ParsedRobotsTxt, Vec<Finding>) {
 pub(super) type Listener<'l> = dyn FnMut(u32, &dyn Fn() -> FindingKind) + 'l;
 
 /// Reads `body` for its findings alone.
-#[cfg(feature = "cli")]
 pub(super) fn listen(body: Bytes, listener: &mut Listener<'_>) {
     read(body, listener);
 }

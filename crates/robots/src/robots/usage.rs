@@ -8,7 +8,7 @@
 
 use std::cmp::Reverse;
 
-use crate::named_enum::named_enum;
+use crate::named_enum;
 
 use super::dictionary;
 use super::field::{Field, Separator, strip};
@@ -19,8 +19,8 @@ pub const USAGE_LINES_MAX: usize = 1000;
 named_enum! {
     /// The form of a preference about use.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-    #[cfg_attr(feature = "cli", derive(serde::Deserialize, serde::Serialize))]
-    #[cfg_attr(feature = "cli", serde(rename_all = "kebab-case"))]
+    #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+    #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
     pub enum UsageSignal {
         /// A field of the IETF's drafts.
         ContentUsage = "content-usage",
@@ -34,8 +34,8 @@ named_enum! {
 named_enum! {
     /// A kind of use.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-    #[cfg_attr(feature = "cli", derive(serde::Deserialize, serde::Serialize))]
-    #[cfg_attr(feature = "cli", serde(rename_all = "kebab-case"))]
+    #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+    #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
     pub enum UsageCategory {
         /// Training, in Content-Usage.
         TrainAi = "train-ai",
@@ -55,8 +55,8 @@ named_enum! {
 named_enum! {
     /// A preference, the most restrictive first.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-    #[cfg_attr(feature = "cli", derive(serde::Deserialize, serde::Serialize))]
-    #[cfg_attr(feature = "cli", serde(rename_all = "kebab-case"))]
+    #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+    #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
     pub enum UsagePreference {
         /// The use is reserved.
         Reserved = "reserved",

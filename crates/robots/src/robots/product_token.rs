@@ -64,13 +64,13 @@ pub fn product_token(text: &str, is_known: impl Fn(&str) -> bool) -> Option<&str
 /// a digit, `-` or `_`. `None` if the header begins with another character.
 ///
 /// ```
-/// use botaudit::{RobotsTxt, first_product_token};
+/// use botaudit_robots::{RobotsTxt, first_product_token};
 ///
 /// let robots = RobotsTxt::parse("User-agent: FooBot\nDisallow: /\n");
 /// let header = "Mozilla/5.0 (compatible; FooBot/1.0; +http://foo.example)";
 /// let matcher = robots.matcher(first_product_token(header))?;
 /// assert!(!matcher.is_allowed("/x"));
-/// # Ok::<(), botaudit::InvalidToken>(())
+/// # Ok::<(), botaudit_robots::InvalidToken>(())
 /// ```
 pub fn first_product_token(user_agent: &(impl AsRef<[u8]> + ?Sized)) -> Option<&str> {
     let user_agent = user_agent.as_ref();

@@ -1,0 +1,13 @@
+//! robots.txt as data.
+
+pub mod finding;
+pub mod model;
+
+pub mod crawl_delay;
+pub mod dictionary;
+pub mod field;
+pub mod foreign;
+pub mod lines;
+pub mod parse;
+pub mod product_token;
+pub mod usage;

@@ -3,5 +3,5 @@
 pub mod body;
 
 pub use botaudit_robots::robots::{
-    crawl_delay, dictionary, field, finding, foreign, lines, model, parse, product_token, usage,
+    crawl_delay, field, finding, foreign, lines, model, parse, product_token, usage,
 };

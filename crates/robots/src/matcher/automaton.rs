@@ -14,11 +14,11 @@ use regex_automata::util::start;
 
 /// The bytes of a DFA besides its transitions: byte classes, start states, state kinds. Measured
 /// with regex-automata 0.4.18 on the suffixes of real files.
-pub const FIXED_BYTES: usize = 1 << 10;
+pub(crate) const FIXED_BYTES: usize = 1 << 10;
 
 /// A DFA that finds several literals in sequence.
 #[derive(Debug)]
-pub struct Automaton {
+pub(crate) struct Automaton {
     dfa: dense::DFA<Vec<u32>>,
     start: StateID,
     /// The first byte; without it, the automaton is not run.
@@ -29,7 +29,7 @@ pub struct Automaton {
 ///
 /// It has one state per byte. It has a column for each distinct byte, for the ranges between them,
 /// and for the end.
-pub fn bytes_max(suffix: &[u8]) -> usize {
+pub(crate) fn bytes_max(suffix: &[u8]) -> usize {
     let mut is_in = [0_u64; 4];
     suffix.iter().for_each(|byte| is_in[usize::from(byte >> 6)] |= 1 << (byte & 63));
     let distinct: u32 = is_in.iter().map(|bits| bits.count_ones()).sum();
@@ -42,7 +42,7 @@ pub fn bytes_max(suffix: &[u8]) -> usize {
 impl Automaton {
     /// Builds the automaton of `suffix`, which is literals separated by `*`; `None` if it would
     /// take more than `bytes_max`, or if there is no literal.
-    pub fn new(suffix: &[u8], bytes_max: usize) -> Option<Automaton> {
+    pub(crate) fn new(suffix: &[u8], bytes_max: usize) -> Option<Automaton> {
         let literals: Vec<&[u8]> =
             suffix.split(|byte| *byte == b'*').filter(|literal| !literal.is_empty()).collect();
         if literals.is_empty() {
@@ -61,7 +61,7 @@ impl Automaton {
 
     /// Whether `text` has all literals, in order and without overlap.
     #[inline]
-    pub fn is_match(&self, text: &[u8]) -> bool {
+    pub(crate) fn is_match(&self, text: &[u8]) -> bool {
         let Some(from) = memchr::memchr(self.first, text) else { return false };
         let mut state = self.start;
         for byte in &text[from..] {
@@ -74,8 +74,7 @@ impl Automaton {
         self.dfa.is_match_state(self.dfa.next_eoi_state(state))
     }
 
-    /// Bytes on the heap.
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Automaton>() + self.dfa.memory_usage()
     }
 }

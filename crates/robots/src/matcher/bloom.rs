@@ -27,15 +27,13 @@ const fn masks(mask: u64, step: usize) -> [u64; 256] {
 
 /// A set of byte pairs with false positives and without false negatives.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Bloom(u64);
+pub(crate) struct Bloom(u64);
 
 impl Bloom {
-    /// All pairs.
-    pub const ALL: Bloom = Bloom(u64::MAX);
+    pub(crate) const ALL: Bloom = Bloom(u64::MAX);
 
-    /// The pairs of `text`.
     #[inline]
-    pub fn of(text: &[u8]) -> Bloom {
+    pub(crate) fn of(text: &[u8]) -> Bloom {
         let Some((first, others)) = text.split_first() else { return Bloom::default() };
         let (mut bits, mut row) = (0, ROWS[usize::from(*first)]);
         for &byte in others {
@@ -46,14 +44,14 @@ impl Bloom {
     }
 
     /// The pairs inside the literals of `suffix`, which are separated by `*`.
-    pub fn of_literals(suffix: &[u8]) -> Bloom {
+    pub(crate) fn of_literals(suffix: &[u8]) -> Bloom {
         let blooms = suffix.split(|byte| *byte == b'*').map(Bloom::of);
         Bloom(blooms.fold(0, |bits, bloom| bits | bloom.0))
     }
 
     /// Whether all pairs of `needed` may be in the set.
     #[inline]
-    pub fn may_hold(&self, needed: &Bloom) -> bool {
+    pub(crate) fn may_hold(&self, needed: &Bloom) -> bool {
         needed.0 & !self.0 == 0
     }
 }

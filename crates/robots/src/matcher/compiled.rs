@@ -34,7 +34,6 @@ pub struct CompiledPolicy {
     number: u32,
 }
 
-/// The number of the next policy.
 static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Debug)]

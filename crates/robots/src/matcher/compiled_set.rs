@@ -25,7 +25,7 @@ pub const SEARCHES_MAX: u32 = 1000;
 
 /// Patterns with their decisions, for one path at a time.
 #[derive(Debug)]
-pub struct CompiledSet {
+pub(crate) struct CompiledSet {
     prefixes: PrefixTable,
     suffixes: Suffixes,
     /// Decisions by rank.
@@ -33,8 +33,7 @@ pub struct CompiledSet {
 }
 
 impl CompiledSet {
-    /// Builds the set from `ranked`.
-    pub fn new(
+    pub(crate) fn new(
         ranked: &[RankedPattern<'_>],
         dialect: Dialect,
         limits: &Limits,
@@ -52,9 +51,8 @@ impl CompiledSet {
         CompiledSet { prefixes, suffixes, decisions }
     }
 
-    /// Decides on a prepared path.
     #[inline]
-    pub fn decide(&self, path: &[u8]) -> IndexedDecision {
+    pub(crate) fn decide(&self, path: &[u8]) -> IndexedDecision {
         let Some(prefix) = self.prefixes.longest(path) else { return IndexedDecision::NO_RULE };
         let mut best = prefix.literal_rank(path);
         if prefix.best_suffix() < best {
@@ -112,12 +110,12 @@ impl CompiledSet {
     }
 
     /// Compiles everything now that would otherwise be compiled after repeated use.
-    pub fn compile(&self) {
+    pub(crate) fn compile(&self) {
         self.suffixes.compile();
     }
 
     /// Bytes on the heap, including automata compiled so far.
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         self.prefixes.heap_bytes() + self.suffixes.heap_bytes() + size_of_val(&*self.decisions)
     }
 }

@@ -42,7 +42,7 @@ impl DfaCache {
     }
 
     /// Counts a decision that took many searches.
-    pub fn count_slow_decision(&self) {
+    pub(crate) fn count_slow_decision(&self) {
         self.slow_decisions.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -60,7 +60,7 @@ impl DfaCache {
 /// A slot for an automaton that is compiled after repeated use; until then, its suffix is matched
 /// as a glob.
 #[derive(Debug, Default)]
-pub struct DfaSlot {
+pub(crate) struct DfaSlot {
     searches: AtomicU32,
     automaton: OnceLock<Option<Arc<Automaton>>>,
 }

@@ -37,7 +37,6 @@ pub enum WildcardSpelling {
     Encoded,
 }
 
-/// Splits a prepared pattern.
 pub fn shape(pattern: &[u8], dialect: Dialect) -> Shape<'_> {
     let (text, end) = match pattern {
         [before @ .., b'*', b'$'] => (before, End::Open),
@@ -67,7 +66,6 @@ fn first_special(text: &[u8], dialect: Dialect) -> Option<usize> {
 }
 
 impl Shape<'_> {
-    /// Whether the pattern matches `path`.
     #[inline]
     pub fn is_match(&self, path: &[u8]) -> bool {
         match path.strip_prefix(self.prefix) {
@@ -78,7 +76,7 @@ impl Shape<'_> {
 
     /// Whether the suffix matches `rest`, the path after the prefix.
     #[inline]
-    pub fn is_suffix_match(&self, rest: &[u8]) -> bool {
+    pub(crate) fn is_suffix_match(&self, rest: &[u8]) -> bool {
         match (self.suffix.is_empty(), self.end, self.spelling) {
             (true, End::Open, _) => true,
             (true, End::Anchored, _) => rest.is_empty(),

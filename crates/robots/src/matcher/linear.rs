@@ -34,7 +34,6 @@ struct Glob {
 }
 
 impl LinearGlobs {
-    /// Builds the list from `ranked`.
     pub fn new(ranked: &[RankedPattern<'_>], dialect: Dialect) -> LinearGlobs {
         let mut bytes = Vec::with_capacity(ranked.iter().map(|ranked| ranked.pattern.len()).sum());
         let mut push = |text: &[u8]| {
@@ -67,7 +66,6 @@ impl LinearGlobs {
         LinearGlobs { bytes: bytes.into(), globs }
     }
 
-    /// Decides on a prepared path.
     pub fn decide(&self, path: &[u8]) -> IndexedDecision {
         let key = key(path);
         for glob in &self.globs {
@@ -78,7 +76,6 @@ impl LinearGlobs {
         IndexedDecision::NO_RULE
     }
 
-    /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         self.bytes.len() + std::mem::size_of_val(&*self.globs)
     }

@@ -9,20 +9,20 @@ pub mod select;
 pub mod pattern;
 pub mod reference;
 
-pub mod encoded;
+mod encoded;
 pub mod glob;
 pub mod precedence;
 
 pub mod linear;
 
-pub mod automaton;
-pub mod bloom;
+mod automaton;
+mod bloom;
 pub mod compiled_set;
 pub mod dfa_cache;
 pub mod limits;
-pub mod prefix_table;
-pub mod suffixes;
-pub mod window_index;
+mod prefix_table;
+mod suffixes;
+mod window_index;
 
 pub mod compiled;
 

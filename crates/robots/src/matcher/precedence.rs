@@ -12,7 +12,6 @@ use std::borrow::Cow;
 /// One pattern in deciding order.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RankedPattern<'a> {
-    /// The prepared pattern.
     pub pattern: Cow<'a, [u8]>,
     /// The decision, if it is the first pattern that matches.
     pub decision: IndexedDecision,

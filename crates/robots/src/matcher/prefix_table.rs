@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 /// The index of a pattern in deciding order; the lowest one that matches decides.
-pub type Rank = u32;
+pub(crate) type Rank = u32;
 
 /// The rank of no pattern, worse than any other.
-pub const NEVER: Rank = Rank::MAX;
+pub(crate) const NEVER: Rank = Rank::MAX;
 
 const NONE: u32 = u32::MAX;
 
@@ -20,30 +20,28 @@ const STEPS_UP_MAX: u32 = 16;
 
 /// One pattern of the table.
 #[derive(Clone, Copy, Debug)]
-pub struct PatternPrefix<'a> {
+pub(crate) struct PatternPrefix<'a> {
     /// The first bytes of the prefix as a number.
     key: u128,
     /// The literal at its start.
-    pub prefix: &'a [u8],
+    pub(crate) prefix: &'a [u8],
     /// Its index in deciding order.
-    pub rank: Rank,
+    pub(crate) rank: Rank,
     /// The rest of the pattern.
-    pub rest: Continuation,
+    pub(crate) rest: Continuation,
 }
 
 impl<'a> PatternPrefix<'a> {
-    /// The entry of a pattern.
-    pub fn new(prefix: &'a [u8], rank: Rank, rest: Continuation) -> PatternPrefix<'a> {
+    pub(crate) fn new(prefix: &'a [u8], rank: Rank, rest: Continuation) -> PatternPrefix<'a> {
         PatternPrefix { key: key(prefix), prefix, rank, rest }
     }
 }
 
 /// The part of a pattern after its prefix.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Continuation {
+pub(crate) enum Continuation {
     /// Nothing: a plain prefix.
     Open,
-    /// The end of the path.
     End,
     /// A wildcard and further text.
     Suffix,
@@ -51,7 +49,7 @@ pub enum Continuation {
 
 /// All prefixes, sorted by their bytes.
 #[derive(Debug)]
-pub struct PrefixTable {
+pub(crate) struct PrefixTable {
     /// The first sixteen bytes of each, so that most comparisons are integer comparisons.
     keys: Box<[u128]>,
     prefixes: Box<[PrefixEntry]>,
@@ -60,7 +58,7 @@ pub struct PrefixTable {
 
 /// One prefix and the patterns that begin with it.
 #[derive(Clone, Copy, Debug)]
-pub struct PrefixEntry {
+pub(crate) struct PrefixEntry {
     start: u32,
     end: u32,
     parent: u32,
@@ -80,7 +78,7 @@ pub struct PrefixEntry {
 
 impl PrefixTable {
     /// Sorts `entries` and builds the table. Suffixes are numbered in the new order.
-    pub fn new(entries: &mut [PatternPrefix<'_>]) -> PrefixTable {
+    pub(crate) fn new(entries: &mut [PatternPrefix<'_>]) -> PrefixTable {
         sort(entries);
         let mut prefixes: Vec<PrefixEntry> = Vec::with_capacity(entries.len());
         let mut keys = Vec::with_capacity(entries.len());
@@ -103,7 +101,7 @@ impl PrefixTable {
 
     /// The longest prefix that `path` starts with.
     #[inline]
-    pub fn longest(&self, path: &[u8]) -> Option<&PrefixEntry> {
+    pub(crate) fn longest(&self, path: &[u8]) -> Option<&PrefixEntry> {
         let mut prefix = self.last_up_to(path)?;
         let mut common = common_bytes(self.text(prefix), path);
         let mut steps = 0;
@@ -137,7 +135,7 @@ impl PrefixTable {
 
     /// The prefixes with suffixes, from `prefix` to shorter ones.
     #[inline]
-    pub fn with_suffixes(&self, prefix: &PrefixEntry) -> impl Iterator<Item = &PrefixEntry> {
+    pub(crate) fn with_suffixes(&self, prefix: &PrefixEntry) -> impl Iterator<Item = &PrefixEntry> {
         let find = |index: u32| self.prefixes.get(index as usize);
         std::iter::successors(find(prefix.tailed), move |prefix| find(find(prefix.parent)?.tailed))
     }
@@ -146,8 +144,7 @@ impl PrefixTable {
         &self.bytes[prefix.start as usize..prefix.end as usize]
     }
 
-    /// Bytes on the heap.
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         size_of_val(&*self.keys) + size_of_val(&*self.prefixes) + self.bytes.len()
     }
 }
@@ -188,34 +185,33 @@ impl PrefixEntry {
         }
     }
 
-    /// The length of the prefix.
     #[inline]
-    pub fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         (self.end - self.start) as usize
     }
 
     /// The best rank of the patterns without wildcards that match `path`, for which this is the
     /// longest prefix.
     #[inline]
-    pub fn literal_rank(&self, path: &[u8]) -> Rank {
+    pub(crate) fn literal_rank(&self, path: &[u8]) -> Rank {
         if path.len() == self.length() { self.open.min(self.exact) } else { self.open }
     }
 
     /// The best rank that any suffix here or at a shorter prefix can give.
     #[inline]
-    pub fn best_suffix(&self) -> Rank {
+    pub(crate) fn best_suffix(&self) -> Rank {
         self.best_suffix
     }
 
     /// The number of suffixes here and at shorter prefixes.
     #[inline]
-    pub fn suffixes_count(&self) -> u32 {
+    pub(crate) fn suffixes_count(&self) -> u32 {
         self.suffixes_count
     }
 
     /// The suffixes of this prefix, in deciding order.
     #[inline]
-    pub fn suffixes(&self) -> Range<usize> {
+    pub(crate) fn suffixes(&self) -> Range<usize> {
         self.suffixes.0 as usize..self.suffixes.1 as usize
     }
 }
@@ -253,7 +249,7 @@ fn sort(entries: &mut [PatternPrefix<'_>]) {
 
 /// The first sixteen bytes as a number with the same order, filled with zeros.
 #[inline]
-pub fn key(text: &[u8]) -> u128 {
+pub(crate) fn key(text: &[u8]) -> u128 {
     match text.first_chunk() {
         Some(chunk) => u128::from_be_bytes(*chunk),
         None => {

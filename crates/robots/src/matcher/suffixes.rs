@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 
 /// All suffixes of a policy, in the order of the prefix table.
 #[derive(Debug)]
-pub struct Suffixes {
+pub(crate) struct Suffixes {
     /// The byte pairs of each suffix, in one array, because most suffixes need no other data.
     needed: Box<[Bloom]>,
     suffixes: Box<[Suffix]>,
@@ -33,11 +33,10 @@ pub struct Suffixes {
     dfa_cache: Arc<DfaCache>,
 }
 
-/// One suffix.
 #[derive(Clone, Copy, Debug)]
-pub struct Suffix {
+pub(crate) struct Suffix {
     /// Its index in deciding order.
-    pub rank: Rank,
+    pub(crate) rank: Rank,
     start: u32,
     end: u32,
     /// The end of the literals that an automaton searches for; after them is the literal that the
@@ -52,7 +51,7 @@ impl Suffixes {
     /// Builds the suffixes of `shapes`, which are in the order of the table, with their ranks.
     ///
     /// The suffixes that fit into the budget get a slot for an automaton, the best ranks first.
-    pub fn new(
+    pub(crate) fn new(
         shapes: &[(Shape<'_>, Rank)],
         limits: &Limits,
         dfa_cache: &Arc<DfaCache>,
@@ -95,13 +94,13 @@ impl Suffixes {
 
     /// The suffixes that `path` may match by its windows; `None` if the `count` of suffixes that it
     /// can reach is small.
-    pub fn marks(&self, path: &[u8], count: u32) -> Option<Marks> {
+    pub(crate) fn marks(&self, path: &[u8], count: u32) -> Option<Marks> {
         let windows = self.windows.as_ref()?;
         (count as usize >= self.limits.suffixes_to_index_min).then(|| windows.marks(path))
     }
 
     /// As [`Suffixes::candidates`], but only those with a mark.
-    pub fn marked(
+    pub(crate) fn marked(
         &self,
         range: Range<usize>,
         marks: &Marks,
@@ -113,7 +112,11 @@ impl Suffixes {
 
     /// The suffixes in `range` that a path with the byte pairs of `path` may match.
     #[inline]
-    pub fn candidates(&self, range: Range<usize>, path: Bloom) -> impl Iterator<Item = &Suffix> {
+    pub(crate) fn candidates(
+        &self,
+        range: Range<usize>,
+        path: Bloom,
+    ) -> impl Iterator<Item = &Suffix> {
         let (needed, suffixes) = (&self.needed[range.clone()], &self.suffixes[range]);
         let pairs = needed.iter().zip(suffixes);
         pairs.filter(move |(needed, _)| path.may_hold(needed)).map(|(_, suffix)| suffix)
@@ -121,7 +124,7 @@ impl Suffixes {
 
     /// Whether `suffix` matches `rest`, the path after the prefix.
     #[inline]
-    pub fn is_match(&self, suffix: &Suffix, rest: &[u8]) -> bool {
+    pub(crate) fn is_match(&self, suffix: &Suffix, rest: &[u8]) -> bool {
         let Some(slot) = self.slots.get(suffix.slot as usize) else {
             return suffix.shape(&self.bytes).is_suffix_match(rest);
         };
@@ -132,12 +135,12 @@ impl Suffixes {
     }
 
     /// Counts a decision that took many searches.
-    pub fn count_slow_decision(&self) {
+    pub(crate) fn count_slow_decision(&self) {
         self.dfa_cache.count_slow_decision();
     }
 
     /// Compiles everything now that would otherwise be compiled after repeated use.
-    pub fn compile(&self) {
+    pub(crate) fn compile(&self) {
         for suffix in &self.suffixes {
             if let Some(slot) = self.slots.get(suffix.slot as usize) {
                 slot.compile(suffix.searched(&self.bytes), &self.limits, &self.dfa_cache);
@@ -146,7 +149,7 @@ impl Suffixes {
     }
 
     /// Bytes on the heap, including automata compiled so far, also shared ones.
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         let automata: usize = self.slots.iter().map(DfaSlot::heap_bytes).sum();
         let tables = size_of_val(&*self.needed) + size_of_val(&*self.suffixes);
         let windows = self.windows.as_ref().map_or(0, WindowIndex::heap_bytes);

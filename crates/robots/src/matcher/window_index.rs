@@ -19,7 +19,7 @@ const MULTIPLIERS: [u64; 2] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345];
 
 /// Suffixes by window.
 #[derive(Debug)]
-pub struct WindowIndex {
+pub(crate) struct WindowIndex {
     /// Whether any suffix is listed under a window of this width.
     has_width: [bool; WIDTHS.len()],
     /// Selects the list of a hash.
@@ -33,12 +33,14 @@ pub struct WindowIndex {
 
 /// Suffixes that are worth a search, as bits.
 #[derive(Debug)]
-pub struct Marks([u64; SUFFIXES_MAX / 64]);
+pub(crate) struct Marks([u64; SUFFIXES_MAX / 64]);
 
 impl WindowIndex {
     /// The index of suffixes with these literals; `None` for more suffixes than a file can have.
     /// A suffix without literals is always marked.
-    pub fn new<'a, L>(suffixes: impl ExactSizeIterator<Item = L> + Clone) -> Option<WindowIndex>
+    pub(crate) fn new<'a, L>(
+        suffixes: impl ExactSizeIterator<Item = L> + Clone,
+    ) -> Option<WindowIndex>
     where
         L: Iterator<Item = &'a [u8]> + Clone,
     {
@@ -85,7 +87,7 @@ impl WindowIndex {
     }
 
     /// The suffixes that `path` may match.
-    pub fn marks(&self, path: &[u8]) -> Marks {
+    pub(crate) fn marks(&self, path: &[u8]) -> Marks {
         let mut marks = Marks([0; SUFFIXES_MAX / 64]);
         self.unlisted.iter().for_each(|index| marks.insert(*index));
         for (width, _) in self.has_width.iter().enumerate().filter(|(_, has_width)| **has_width) {
@@ -102,8 +104,7 @@ impl WindowIndex {
         marks
     }
 
-    /// Bytes on the heap.
-    pub fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         size_of_val(&*self.starts) + size_of_val(&*self.listed) + size_of_val(&*self.unlisted)
     }
 }
@@ -118,7 +119,7 @@ impl Marks {
     }
 
     /// The marked indexes of `range`, in order.
-    pub fn within(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = usize> {
+    pub(crate) fn within(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = usize> {
         let words = range.start / 64..range.end.div_ceil(64);
         let bits = words.flat_map(|word| {
             let next = |bits: &u64| Some(bits & bits.wrapping_sub(1)).filter(|bits| *bits != 0);

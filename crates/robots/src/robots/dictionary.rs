@@ -4,11 +4,11 @@
 //! A text that is not a dictionary as a whole has no members at all.
 
 /// A key with its token, or with `None` if the value is something else.
-pub type Member<'a> = (&'a [u8], Option<&'a [u8]>);
+pub(crate) type Member<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// The members of the dictionary `text`, in the order of the text. `None` if `text` is not a
 /// dictionary.
-pub fn members(text: &[u8]) -> Option<Vec<Member<'_>>> {
+pub(crate) fn members(text: &[u8]) -> Option<Vec<Member<'_>>> {
     let mut reader = Reader { rest: text };
     let mut members = Vec::new();
     reader.skip(b" ");

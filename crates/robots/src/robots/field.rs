@@ -11,7 +11,6 @@ pub enum Content<'a> {
     Comment,
     /// Something, but no key and value: no parser reads it.
     NoField,
-    /// A key and a value.
     Field(Field<'a>),
 }
 
@@ -22,11 +21,8 @@ pub struct Field<'a> {
     pub key: &'a [u8],
     /// As written: neither escaped nor decoded; may be empty.
     pub value: &'a [u8],
-    /// The kind of the key.
     pub kind: FieldKind,
-    /// The spelling of the key.
     pub spelling: Spelling,
-    /// The separator of key and value.
     pub separator: Separator,
 }
 
@@ -35,9 +31,7 @@ pub struct Field<'a> {
 pub enum FieldKind {
     /// Opens a group, or adds a product token to it.
     UserAgent,
-    /// A rule that allows.
     Allow,
-    /// A rule that disallows.
     Disallow,
     /// The URL of a sitemap; it belongs to no group.
     Sitemap,
@@ -56,7 +50,6 @@ pub enum Spelling {
     AcceptedTypo,
 }
 
-/// The separator of key and value.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Separator {
     /// A colon, as in the standard.
@@ -119,7 +112,6 @@ pub fn read<'a>(line: &RobotsTxtLine<'a>) -> Content<'a> {
     Content::Field(Field { key, value, kind, spelling, separator })
 }
 
-/// Whether the line has a comment.
 pub fn has_comment(line: &RobotsTxtLine<'_>) -> bool {
     memchr::memchr(b'#', line.text).is_some()
 }

@@ -9,7 +9,6 @@ use crate::robots::{field::FieldKind, model::Directive};
 pub struct Finding {
     /// 1-based.
     pub line: u32,
-    /// What it is.
     pub kind: FindingKind,
 }
 

@@ -32,7 +32,6 @@ impl RobotsTxtLine<'_> {
     }
 }
 
-/// The lines of `text`, in order.
 pub fn lines(text: &[u8]) -> RobotsTxtLines<'_> {
     RobotsTxtLines { rest: Some(&text[byte_order_mark_bytes(text)..]), number: 0 }
 }

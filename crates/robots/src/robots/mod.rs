@@ -4,7 +4,7 @@ pub mod finding;
 pub mod model;
 
 pub mod crawl_delay;
-pub mod dictionary;
+mod dictionary;
 pub mod field;
 pub mod foreign;
 pub mod lines;

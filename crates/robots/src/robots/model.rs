@@ -185,9 +185,7 @@ named_enum! {
     /// What a rule does to the paths it matches.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
     pub enum Directive {
-        /// Permits.
         Allow = "allow",
-        /// Forbids.
         Disallow = "disallow",
     }
 }
@@ -258,7 +256,6 @@ impl CrawlDelay {
 /// A Content-Usage or Content-Signal line in a group.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UsageStatement {
-    /// Which field it is.
     pub signal: UsageSignal,
     /// Its path and line, as of a Disallow; the path is empty if it is about all paths.
     pub path: Rule,
@@ -276,7 +273,6 @@ impl UsageStatement {
         &robots.groups[self.group].product_tokens[self.product_tokens.clone()]
     }
 
-    /// The preference about `category`.
     pub fn preference(&self, category: UsageCategory) -> Option<UsagePreference> {
         let mut preferences = self.preferences.iter();
         preferences.find(|(known, _)| *known == category).map(|(_, preference)| *preference)

@@ -58,9 +58,7 @@ named_enum! {
     #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
     #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
     pub enum UsagePreference {
-        /// The use is reserved.
         Reserved = "reserved",
-        /// The use is permitted.
         Permitted = "permitted",
         /// Nothing may be kept.
         Immediate = "immediate",
@@ -74,7 +72,6 @@ named_enum! {
 }
 
 impl UsageSignal {
-    /// The signal with this name.
     pub fn named(name: &str) -> Option<UsageSignal> {
         UsageSignal::ALL.into_iter().find(|signal| signal.as_str() == name)
     }
@@ -108,7 +105,6 @@ const SIGNAL_LABELS: Labels = &[
 pub struct UsageMember<'a> {
     /// As written.
     pub key: &'a [u8],
-    /// The kind of use.
     pub category: Option<UsageCategory>,
     /// What the value says about it.
     pub preference: Option<UsagePreference>,
@@ -187,7 +183,6 @@ pub fn is_license_url(url: &[u8]) -> bool {
         && host.first().is_some_and(|byte| !b"/?#".contains(byte))
 }
 
-/// Whether `field` is a License line.
 pub fn is_license(field: &Field<'_>) -> bool {
     field.key.eq_ignore_ascii_case(b"license") && field.separator == Separator::Colon
 }

@@ -98,6 +98,7 @@ impl CompiledPolicy {
     ///
     /// Allocates nothing, except for compilation after repeated use, and for RFC 9309's `%2A` and
     /// `%24` in literals of more than about 300 bytes.
+    #[inline]
     pub fn decide(&self, path: &[u8]) -> IndexedDecision {
         match &self.plan {
             Plan::Constant(decision) => *decision,

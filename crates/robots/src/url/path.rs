@@ -15,12 +15,14 @@ pub struct PathQuery<'a> {
 
 impl<'a> PathQuery<'a> {
     /// The bytes that rules are compared with.
+    #[inline]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
     /// Whether the target is robots.txt itself, which is always allowed: the path before any `?` is
     /// exactly `/robots.txt`. Nothing is decoded for this test, in either dialect.
+    #[inline]
     pub fn is_robots_txt(&self) -> bool {
         self.is_robots_txt
     }
@@ -39,6 +41,7 @@ impl<'a> PathQuery<'a> {
 /// let path = prepare("/a%2f%7e/ツ?x#top".as_bytes(), Dialect::Google, &mut scratch);
 /// assert_eq!(path.as_bytes(), b"/a%2F%7E/%E3%83%84?x");
 /// ```
+#[inline]
 pub fn prepare<'a>(target: &'a [u8], dialect: Dialect, scratch: &'a mut Vec<u8>) -> PathQuery<'a> {
     let normal = normal_bytes(target, dialect);
     let is_rooted = !matches!(target.first(), None | Some(b'?' | b'#'));

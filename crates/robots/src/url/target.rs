@@ -23,6 +23,7 @@ pub enum Target<'a> {
 
 impl<'a> Target<'a> {
     /// Determines the form of `target` in a request with `method`.
+    #[inline]
     pub fn of(method: &[u8], target: &'a [u8]) -> Target<'a> {
         if method == b"CONNECT" {
             return Target::NoPath;
@@ -36,6 +37,7 @@ impl<'a> Target<'a> {
     }
 
     /// The unprepared path and query, if there is one.
+    #[inline]
     pub fn path(self) -> Option<&'a [u8]> {
         match self {
             Target::Path(path) | Target::Absolute { path, .. } => Some(path),

@@ -73,6 +73,10 @@ mod tests {
             let text: Vec<u8> = (0..7).map(letter).collect();
             let text = [b"x", &text[..]].concat();
             let end = whole_records(b',', &text);
+            // Nothing is cut here. To make a reader takes longer than to use it.
+            if end == 0 || end == text.len() {
+                continue;
+            }
             let read = |text: &[u8]| {
                 let mut reader = record_reader(b',', text);
                 let records = reader.byte_records().map(|record| record.unwrap());

@@ -89,6 +89,9 @@ pub mod judge;
 pub mod table;
 
 #[doc(hidden)]
+pub mod measures;
+
+#[doc(hidden)]
 pub mod audit;
 #[doc(hidden)]
 pub mod classify;

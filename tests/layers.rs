@@ -30,6 +30,7 @@ const LAYERS: &[&[&str]] = &[
     &["archive"],
     &["judge"],
     &["table"],
+    &["measures"],
     &["audit", "classify", "explain", "lint"],
     &["report"],
     &["abuse_report", "deny", "nightly"],

@@ -1,8 +1,9 @@
 //! The letter: what happened, how it is known, and what the other files are.
 
+use crate::audit::crawler_row::Broken;
 use crate::audit::tally::identity_sources::IdentitySources;
-use crate::audit::{crawler_row::Broken, sums::Span};
 use crate::crawlers::identity::Identity;
+use crate::measures::sums::Span;
 use crate::numbers::{counted, grouped};
 use crate::table::escape::visible;
 use crate::time::UtcTime;

@@ -1,10 +1,12 @@
 //! What a folder is about: one crawler at one origin.
 
 use crate::audit::crawler_row::{ActorRow, Broken};
+use crate::audit::model::ReportModel;
+use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::audit::tally::identity_sources::IdentitySources;
-use crate::audit::{model::ReportModel, prior_fetches::PriorFetchCounts, sums::Span, sums::Sums};
 use crate::crawlers::{crawler::Crawler, identity::Identity};
 use crate::error::{Error, Result};
+use crate::measures::sums::{Span, Sums};
 use crate::merge::{Merge, sum};
 use crate::url::origin::Origin;
 

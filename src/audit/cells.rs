@@ -2,8 +2,10 @@
 
 use crate::table::csv::Row;
 
-use super::sums::{Span, Statuses, Sums};
-use super::{model::ReportModel, prior_fetches::PriorFetchCounts, tally::example::Example};
+use super::model::ReportModel;
+use super::prior_fetches::PriorFetchCounts;
+use crate::measures::example::Example;
+use crate::measures::sums::{Span, Statuses, Sums};
 
 impl Row {
     /// The first and the last time, or two empty cells.

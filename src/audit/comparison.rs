@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use crate::merge::{Merge, sum};
 use crate::time::Day;
 
+use super::model::ReportModel;
 use super::reaction_rows::ReactionRow;
-use super::{model::ReportModel, sums::Sums, tally::crawler_tally::Actor};
+use crate::measures::crawler_tally::Actor;
+use crate::measures::sums::Sums;
 
 /// The option with the day, or [`CHANGES`].
 pub const COMPARE_AT: &str = "compare_at";

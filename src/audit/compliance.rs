@@ -11,8 +11,10 @@ use crate::merge::Merge;
 use crate::robots::model::StarGroups;
 use botaudit_robots::named_enum;
 
-use super::delay_kept::Excess;
-use super::{crawler_row::Delayed, model::ReportModel, sums::Compliance};
+use super::crawler_row::Delayed;
+use super::model::ReportModel;
+use crate::measures::delay_kept::Excess;
+use crate::measures::sums::Compliance;
 
 named_enum! {
     /// What a row sums up.

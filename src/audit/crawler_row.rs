@@ -5,10 +5,13 @@ use crate::error::{Error, Result};
 use crate::judge::{crawl_delay::AskedDelay, robots::DecidingRule};
 
 use super::prior_fetches::{KnownFetches, PriorFetchCounts};
+use super::quotes::Quotes;
 use super::reaction_rows::{OriginReactions, ReactionRow};
-use super::sums::{Compliance, Sums};
-use super::tally::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
-use super::{delay_kept::DelayKept, quotes::Quotes, time_buckets::TimeBuckets, usage::UsageRow};
+use super::usage::UsageRow;
+use crate::measures::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
+use crate::measures::delay_kept::DelayKept;
+use crate::measures::sums::{Compliance, Sums};
+use crate::measures::time_buckets::TimeBuckets;
 use crate::merge::{Merge, sum};
 
 /// The counts of one crawler at one origin.

@@ -8,7 +8,8 @@ use crate::judge::robots::Robots;
 use crate::logs::record::Record;
 use crate::time::UtcTime;
 
-use super::{origin_key::OriginKey, tally::crawler_tally::Actor};
+use super::origin_key::OriginKey;
+use crate::measures::crawler_tally::Actor;
 
 /// A request that a rule in force disallowed.
 #[derive(Clone, Debug)]

@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::judge::verdict::Verdict;
 use crate::time::Hour;
 
-use super::sums::is_default;
-use super::tally::crawler_tally::Actor;
-use super::tally::short_map::ShortMap;
+use crate::measures::crawler_tally::Actor;
+use crate::measures::short_map::ShortMap;
+use crate::measures::sums::is_default;
 use crate::merge::{Merge, merge_fields};
 
 /// The most hours that are kept, 62 days: each takes 40 bytes per crawler.

@@ -8,10 +8,11 @@ use crate::merge::Merge;
 use crate::numbers::counted;
 use crate::time::UtcTime;
 
+use super::model::ReportModel;
 use super::tally::identity_sources::{
     IdentitySources, NameSources, RangeListSummary, RangeSources,
 };
-use super::{model::ReportModel, sums::Span};
+use crate::measures::sums::Span;
 
 /// The most days between a request and the DNS lookup that verified it.
 const AGE_DAYS_MAX: i64 = 90;

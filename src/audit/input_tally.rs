@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::logs::reject::{Reject, Skip};
 use crate::merge::{Merge, least, merge_fields, sum};
 
-use super::{sums::is_default, tally::header::InputSummary};
+use super::tally::header::InputSummary;
+use crate::measures::sums::is_default;
 
 /// Bytes of a rejected line that are kept as a sample.
 pub const SAMPLE_BYTES_MAX: usize = 512;

@@ -4,7 +4,6 @@
 //! count the chunks, and the sums are merged. Only finished sums leave a worker, so reports do not
 //! depend on the number of threads or the size of chunks.
 
-pub mod answer_tally;
 mod cells;
 mod chunk_queue;
 pub mod client_address;
@@ -16,9 +15,9 @@ pub mod coverage;
 pub mod crawler_row;
 pub mod damaged_file;
 pub mod day_counters;
-pub mod delay_kept;
 pub mod distinct;
 pub mod dns_candidates;
+pub mod draft;
 pub mod evidence;
 pub mod extent;
 pub mod hours;
@@ -42,23 +41,17 @@ pub mod prior_fetches;
 pub mod probe;
 pub mod quotes;
 pub mod reaction_rows;
-pub mod reactions;
 pub mod referral_rows;
 pub mod refetches;
 pub mod repeated_content;
-pub mod robots_fetches;
 pub mod section_rows;
 pub mod sessions;
 pub mod sites;
 pub mod snapshots;
-pub mod status_code;
-pub mod sums;
 pub mod tally;
-pub mod time_buckets;
 pub mod unknown;
 pub mod usage;
 mod warnings;
-pub mod what_if;
 pub mod what_if_rows;
 pub mod worker;
 
@@ -80,6 +73,7 @@ use crate::time::{Window, Zone};
 use crate::merge::Merge;
 use chunk_queue::{ChunkWorker, LogReader};
 use day_counters::DayKey;
+use draft::Draft;
 use evidence::EvidenceSink;
 use extent::{Extent, ReadRange, ReadRangeEnd};
 use identities::Identities;
@@ -91,7 +85,6 @@ use sessions::Sessions;
 use sites::Sites;
 use tally::build::{self, Run};
 use tally::{Tally, counter::TallyLimits, header, urls::UrlPart};
-use what_if::Draft;
 use worker::{Context, Pass, Worker, WorkerCounts};
 
 /// The default size of a chunk in bytes.

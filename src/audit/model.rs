@@ -13,7 +13,6 @@ use crate::judge::timeline::BeforeFirst;
 use crate::merge::{Merge, sum};
 use crate::time::Day;
 
-use super::answer_tally::AnswerTally;
 use super::coverage::Coverage;
 use super::crawler_row::{ActorRow, Broken, Delayed};
 use super::parse_rate::UnreadLogs;
@@ -21,17 +20,16 @@ use super::path_rows::PathRows;
 use super::reaction_rows::ReactionRow;
 use super::referral_rows::ReferralRows;
 use super::section_rows::SectionRows;
-use super::tally::crawler_tally::{Actor, CrawlerTally};
+use super::sessions::SessionTally;
+use super::snapshots::Snapshots;
 use super::tally::{header::ReportedOptions, user_agents::UserAgentTally};
+use super::unknown::UnknownCrawler;
+use super::usage::UsageRow;
+use super::what_if_rows::{WhatIf, WhatIfSums};
 use super::{hours::Hours, input_tally::Input, log_outages::OutageEvidence, quotes::UsedRobots};
-use super::{
-    sessions::SessionTally,
-    snapshots::Snapshots,
-    sums::Sums,
-    unknown::UnknownCrawler,
-    usage::UsageRow,
-    what_if_rows::{WhatIf, WhatIfSums},
-};
+use crate::measures::answer_tally::AnswerTally;
+use crate::measures::crawler_tally::{Actor, CrawlerTally};
+use crate::measures::sums::Sums;
 
 /// Everything that a report says.
 #[derive(Debug)]

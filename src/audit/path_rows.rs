@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::merge::{Merge, sum};
 
-use super::answer_tally::AnswerTally;
-use super::tally::crawler_tally::Actor;
+use super::crawler_row::ActorRow;
 use super::tally::path_counts::{PathCounts, PathTally};
 use super::tally::section_counts::origin_and_path;
 use super::tally::urls::Urls;
-use super::{crawler_row::ActorRow, sums::Span};
+use crate::measures::answer_tally::AnswerTally;
+use crate::measures::crawler_tally::Actor;
+use crate::measures::sums::Span;
 
 /// The most paths that are shown for each crawler and identity.
 const PATHS_SHOWN: usize = 100;

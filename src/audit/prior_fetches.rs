@@ -8,11 +8,9 @@
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
-use super::tally::crawler_tally::{Actor, CrawlerTally, Times};
-use super::{
-    robots_fetches::FetchTally,
-    time_buckets::{TimeBuckets, last_second},
-};
+use crate::measures::crawler_tally::{Actor, CrawlerTally, Times};
+use crate::measures::robots_fetches::FetchTally;
+use crate::measures::time_buckets::{TimeBuckets, last_second};
 use crate::merge::{Merge, merge_fields};
 use botaudit_robots::named_enum;
 

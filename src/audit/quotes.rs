@@ -12,10 +12,10 @@ use crate::judge::{crawl_delay::AskedDelay, profile::CrawlerProfile, verdict::Ru
 
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
-use super::answer_tally::AnswerTally;
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
 use super::usage::UsageRow;
+use crate::measures::answer_tally::AnswerTally;
 
 /// A version of a robots.txt that was used, and the kept part of its text.
 #[derive(Clone, Debug)]

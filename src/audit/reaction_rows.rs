@@ -10,10 +10,12 @@ use crate::time::{DAY_SECONDS, UtcTime};
 use botaudit_robots::named_enum;
 
 use super::prior_fetches::{FetchedBy, KnownFetches};
-use super::reactions::{ChangeTimes, ReactionTally, RequestsSince, RuleChangeTally, TouchedTally};
-use super::sums::Span;
 use super::tally::header::ReportedOptions;
-use super::what_if::WhatIfChange;
+use crate::measures::reactions::{
+    ChangeTimes, ReactionTally, RequestsSince, RuleChangeTally, TouchedTally,
+};
+use crate::measures::sums::Span;
+use crate::measures::what_if::WhatIfChange;
 
 /// The shortest quiet time of a crawler that has stopped, as a part of the time since its fetch.
 const QUIET_PART: i64 = 10;
@@ -291,3 +293,9 @@ impl<'a> SinceChange<'a> {
         Some((since(from, self.times.before).max(0), since(to, self.times.after)))
     }
 }
+
+#[cfg(test)]
+mod oracle;
+
+#[cfg(test)]
+mod plain;

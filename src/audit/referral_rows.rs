@@ -7,8 +7,9 @@ use crate::crawlers::products::{Product, operator_with_product};
 use crate::error::{Error, Result};
 use crate::merge::{Merge, merge_fields};
 
-use super::sums::{Answered, Sums};
-use super::{answer_tally::AnswerTally, tally::counts::Visits};
+use super::tally::counts::Visits;
+use crate::measures::answer_tally::AnswerTally;
+use crate::measures::sums::{Answered, Sums};
 
 /// By origin, operator and product; `None` stands for all its products together.
 pub type ReferralRows = BTreeMap<(String, &'static str, Option<&'static Product>), Referrals>;

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use crate::merge::merge_fields;
 
 use super::model::ReportModel;
-use super::tally::crawler_tally::{Actor, CrawlerTally, Times};
-use super::time_buckets::TimeBuckets;
+use crate::measures::crawler_tally::{Actor, CrawlerTally, Times};
+use crate::measures::time_buckets::TimeBuckets;
 use crate::merge::Merge;
 
 /// The successful fetches of a crawler.

@@ -26,9 +26,10 @@ use crate::mutex::lock;
 use crate::time::UtcTime;
 
 use super::origin_key::{OriginKey, OriginRank};
-use super::sums::{Compliance, is_default};
-use super::tally::{crawler_tally::Actor, urls::Urls};
-use super::time_buckets::TimeBuckets;
+use super::tally::urls::Urls;
+use crate::measures::crawler_tally::Actor;
+use crate::measures::sums::{Compliance, is_default};
+use crate::measures::time_buckets::TimeBuckets;
 use time_order::{InTime, TimeOrder};
 
 /// The most clients of one input that are remembered.

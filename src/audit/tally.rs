@@ -6,8 +6,6 @@
 pub mod build;
 pub mod counter;
 pub mod counts;
-pub mod crawler_tally;
-pub mod example;
 pub mod file;
 pub mod header;
 pub mod identity_sources;
@@ -19,7 +17,6 @@ pub mod rows;
 pub mod rulings;
 pub mod section_counts;
 pub mod sections;
-pub mod short_map;
 pub mod urls;
 pub mod user_agents;
 

@@ -5,7 +5,7 @@
 use crate::digest::Digest;
 use crate::judge::usage::StatedPreference;
 
-use super::answer_tally::AnswerTally;
+use crate::measures::answer_tally::AnswerTally;
 
 mod oracle;
 

@@ -8,10 +8,10 @@ use crate::judge::verdict::RuleRef;
 use crate::merge::{merge_fields, sum};
 
 use super::quotes::{Quotes, UsedRobots};
-use super::tally::crawler_tally::Actor;
 use super::tally::header::{DraftScope, DraftSummary};
-use super::what_if::{ChangeTally, WhatIfChange, WhatIfTally};
 use super::{crawler_row::ActorRow, origin_key::OriginKey};
+use crate::measures::crawler_tally::Actor;
+use crate::measures::what_if::{ChangeTally, WhatIfChange, WhatIfTally};
 
 /// Origins that an error names.
 const ORIGINS_NAMED: usize = 5;

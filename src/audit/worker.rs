@@ -36,6 +36,7 @@ use crate::url::target::Target;
 use super::client_address::client;
 use super::client_key::ClientKey;
 use super::day_counters::{ChunkDays, DayCounters, DayKey};
+use super::draft::Draft;
 use super::evidence::ViolatingRequest;
 use super::identities::{Identities, IdentityAnswer};
 use super::input_tally::InputTally;
@@ -43,14 +44,15 @@ use super::origin_key::OriginKey;
 use super::origin_options::Captured;
 use super::own_site::OwnSite;
 use super::prepass::{Collected, Wanted};
-use super::reactions::ReactionLimits;
 use super::sessions::{ClientRequest, Sessions};
 use super::sites::{Site, SiteId, Sites};
 use super::tally::counter::{Counter, TallyLimits};
-use super::tally::example::Position;
 use super::tally::urls::UrlPart;
-use super::what_if::{Compared, Draft};
-use super::{status_code::StatusCode, sums::Span};
+use crate::measures::example::Position;
+use crate::measures::reactions::ReactionLimits;
+use crate::measures::statuses::StatusCode;
+use crate::measures::sums::Span;
+use crate::measures::what_if::Compared;
 use crate::merge::{Merge, merge_fields};
 
 use judged::{

@@ -1,10 +1,11 @@
 //! The crawlers of a report that a condition selects.
 
 use crate::audit::crawler_row::ActorRow;
-use crate::audit::{model::ReportModel, sums::Span, sums::Sums};
+use crate::audit::model::ReportModel;
 use crate::crawlers::crawler::{CrawlerId, TOOL_PURPOSES};
 use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::error::{Error, Result};
+use crate::measures::sums::{Span, Sums};
 use crate::merge::Merge;
 use crate::numbers::counted;
 use crate::report::threshold::Threshold;

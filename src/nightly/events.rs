@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::audit::sums::Sums;
+use crate::measures::sums::Sums;
 use crate::merge::{Merge, merge_fields, sum};
 use crate::numbers::{counted, percent};
 use crate::report::nights::{EventRow, TrendRow};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::audit::comparison::{
     CHANGES, compared_changes, compared_day, comparison, has_compared_changes,
 };
-use crate::audit::what_if::WhatIfChange;
 use crate::crawlers::crawler::CrawlerId;
+use crate::measures::what_if::WhatIfChange;
 use crate::numbers::{counted, percent};
 use crate::statistics::two_proportions;
 

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::audit::{model::ReportModel, sums::Sums};
+use crate::audit::model::ReportModel;
+use crate::measures::sums::Sums;
 use crate::merge::Merge;
 use crate::time::UtcTime;
 

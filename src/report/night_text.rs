@@ -1,6 +1,7 @@
 //! The summary of a night as plain text for a mail.
 
-use crate::audit::{coverage::Coverage, sums::Sums};
+use crate::audit::coverage::Coverage;
+use crate::measures::sums::Sums;
 use crate::time::Day;
 
 use super::summary::violations_words;

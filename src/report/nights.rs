@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::audit::sums::Sums;
 use crate::crawlers::{identity::Identity, registry::Registry};
+use crate::measures::sums::Sums;
 use crate::time::Day;
 
 use super::schemas::{EVENTS, TREND};

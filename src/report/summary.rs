@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::audit::{coverage::Coverage, sums::Sums, what_if::WhatIfChange};
+use crate::audit::coverage::Coverage;
 use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+use crate::measures::sums::Sums;
+use crate::measures::what_if::WhatIfChange;
 use crate::merge::Merge;
 
 use super::aligned::{cut, wrapped};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::prior_fetches::PriorFetchCounts;
-use crate::audit::sums::Sums;
-use crate::audit::tally::crawler_tally::Actor;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
+use crate::measures::crawler_tally::Actor;
+use crate::measures::sums::Sums;
 use crate::merge::Merge;
 
 use super::aligned::{cut, line, widths, wrapped};

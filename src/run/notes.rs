@@ -1,10 +1,10 @@
 //! Notes on an audit: formats of logs and rules of origins with `--verbose`, logs that repeat others.
 
 use crate::audit::origin_key::OriginKey;
-use crate::audit::sums::Sums;
 use crate::audit::tally::{Tally, header::Header};
 use crate::input::copies::Repeats;
 use crate::judge::Judge;
+use crate::measures::sums::Sums;
 use crate::merge::sum;
 
 use super::console::Console;

@@ -7,10 +7,11 @@ use std::thread::available_parallelism;
 use ipnet::IpNet;
 
 use crate::archive::Store;
+use crate::audit::draft::Draft;
+use crate::audit::origin_key::OriginKey;
 use crate::audit::origin_options::{Aliases, FromPath, OriginOptions};
 use crate::audit::tally::{counter::TallyLimits, header::DraftScope, urls::UrlPart};
 use crate::audit::{CHUNK_BYTES, Options};
-use crate::audit::{origin_key::OriginKey, what_if::Draft};
 use crate::config::audit_config::{AuditConfig, REACTION_DAYS};
 use crate::config::fault::Fault;
 use crate::config::setting::{AddressForm, THREADS_MAX};

@@ -11,9 +11,10 @@ use crate::numbers::counted;
 
 use super::super::identity_warnings::{identity_note, identity_warnings};
 use super::super::quotes::{Quotes, UsedRobots};
-use super::super::tally::{
-    Tally, counts::Visits, crawler_tally::Times, header::Header, rows::TIME_BUCKETS_MAX,
-};
+use super::super::tally::Tally;
+use super::super::tally::counts::Visits;
+use super::super::tally::header::Header;
+use super::super::tally::rows::TIME_BUCKETS_MAX;
 use super::super::what_if_rows::WhatIf;
 use super::super::{
     coverage::Coverage,
@@ -29,6 +30,7 @@ use super::super::{
 use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
 use super::super::{snapshots::Snapshots, unknown::unknown_crawlers, warnings::warnings};
 use super::ReportModel;
+use crate::measures::crawler_tally::Times;
 
 impl ReportModel {
     /// Checks the sums of `tally` and puts everything in the order of reports.

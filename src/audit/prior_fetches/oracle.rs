@@ -16,12 +16,12 @@ mod tests {
     use crate::url::origin::Origin;
 
     use super::super::super::origin_key::{OriginKey, OriginRank};
-    use super::super::super::sums::{Span, Statuses};
-    use super::super::super::tally::crawler_tally::ViolationTally;
-    use super::super::super::tally::example::Example;
     use super::super::super::tally::rows::{RowLimits, Rows};
     use super::super::*;
     use crate::bounded::StableHash;
+    use crate::measures::crawler_tally::ViolationTally;
+    use crate::measures::example::Example;
+    use crate::measures::sums::{Span, Statuses};
 
     /// Two crawlers of one operator, two of another, and two that only share a word.
     const CRAWLERS: [&str; 6] =

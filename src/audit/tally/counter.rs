@@ -15,11 +15,11 @@ use super::super::memory_limit::MEMORY_DEFAULT;
 use super::super::sessions::{DelayedAt, SessionCounts, SessionTally};
 use super::super::{input_tally::InputTally, origin_key::OriginRank};
 use super::counts::{Counts, OriginRows, Renumbering, TimesEnd};
-use super::crawler_tally::Actor;
 use super::paths::PathCounter;
 use super::rows::{FinishedRows, RowLimits, Rows};
 use super::sections::Sections;
 use super::user_agents::UserAgentTally;
+use crate::measures::crawler_tally::Actor;
 
 /// The most user agents of unknown crawlers; the rest is `(others)`.
 pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;

@@ -9,11 +9,17 @@ use crate::input::source::FileId;
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotInForce};
 use crate::judge::{robots::RobotsId, usage::StatedPreference, verdict::RuleRef};
 
-use super::super::{answer_tally::AnswerTally, sessions::SessionTally};
-use super::super::{hours::Hours, input_tally::InputTally, origin_key::OriginKey, sums::Span};
-use super::crawler_tally::{Actor, CrawlerTally};
-use super::{path_counts::PathCounts, section_counts::SectionCounts, short_map::ShortMap};
+use super::super::hours::Hours;
+use super::super::input_tally::InputTally;
+use super::super::origin_key::OriginKey;
+use super::super::sessions::SessionTally;
+use super::path_counts::PathCounts;
+use super::section_counts::SectionCounts;
 use super::{rulings::Rulings, user_agents::UserAgentTally};
+use crate::measures::answer_tally::AnswerTally;
+use crate::measures::crawler_tally::{Actor, CrawlerTally};
+use crate::measures::short_map::ShortMap;
+use crate::measures::sums::Span;
 use crate::merge::{Merge, sum};
 
 /// The counts of a tally.

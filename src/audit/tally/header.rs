@@ -15,8 +15,9 @@ use crate::merge::Merge;
 use crate::robots::{body::RobotsBody, foreign::Foreign};
 use crate::time::Day;
 
-use super::super::{origin_key::OriginKey, sums::is_default};
+use super::super::origin_key::OriginKey;
 use super::{identity_sources::IdentitySources, rulings::Rulings};
+use crate::measures::sums::is_default;
 
 /// Grows by one when a tally changes its meaning.
 pub const SCHEMA_VERSION: u32 = 2;

@@ -5,8 +5,11 @@ use serde_bytes::ByteBuf;
 
 use crate::merge::merge_fields;
 
-use super::super::{answer_tally::AnswerTally, distinct::Distinct};
-use super::{crawler_tally::Actor, short_map::ShortMap, urls::Urls};
+use super::super::distinct::Distinct;
+use super::urls::Urls;
+use crate::measures::answer_tally::AnswerTally;
+use crate::measures::crawler_tally::Actor;
+use crate::measures::short_map::ShortMap;
 
 /// The number of URLs of a path that are many.
 const URLS_MANY: usize = 10;

@@ -10,11 +10,11 @@ use crate::logs::record::Record;
 use crate::merge::Merge;
 
 use super::super::origin_key::{OriginKey, OriginRank};
-use super::crawler_tally::Actor;
 use super::path_counts::{PathCounts, PathTallies};
 use super::section_counts::push_origin;
 use super::sections::rank;
 use super::urls::{UrlPart, Urls, url_hash};
+use crate::measures::crawler_tally::Actor;
 
 /// The most paths.
 const PATHS_MAX: usize = 20_000;

@@ -18,10 +18,10 @@ use hashbrown::HashMap;
 use super::super::origin_key::OriginKey;
 use super::super::origin_key::OriginRank;
 use super::counts::{OriginRows, TimesEnd, Visits};
-use super::crawler_tally::{Actor, CrawlerTally};
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
 use crate::judge::robots::RobotsId;
+use crate::measures::crawler_tally::{Actor, CrawlerTally};
 use crate::merge::{Merge, least};
 
 /// The most origins that the user did not name; the rest is `(others)`.

@@ -7,8 +7,9 @@ use serde_bytes::ByteBuf;
 use crate::merge::merge_fields;
 
 use super::super::origin_key::{OriginKey, OriginRank};
-use super::super::sums::Statuses;
-use super::{crawler_tally::Actor, short_map::ShortMap};
+use crate::measures::crawler_tally::Actor;
+use crate::measures::short_map::ShortMap;
+use crate::measures::sums::Statuses;
 
 /// The first byte of a key at an origin that the user did not name.
 const STRANGER: u8 = b'?';

@@ -17,11 +17,11 @@ use crate::merge::Merge;
 
 use super::super::origin_key::OriginKey;
 use super::counts::OriginRows;
-use super::crawler_tally::Actor;
 use super::rows::{OriginId, Rows};
 use super::section_counts::{
     NAMED, SectionCounts, SectionTallies, SectionTally, first_level, origin_and_path, push_origin,
 };
+use crate::measures::crawler_tally::Actor;
 
 /// The most directories of each level.
 const SECTIONS_MAX: usize = 10_000;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::merge::merge_fields;
 
-use super::super::sums::{Span, Sums};
+use crate::measures::sums::{Span, Sums};
 
 /// Requests of one unknown user agent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]

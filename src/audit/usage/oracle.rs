@@ -16,7 +16,7 @@ mod tests {
     use crate::time::UtcTime;
     use crate::url::{dialect::Dialect, origin::Origin, path::prepare};
 
-    use super::super::super::tally::crawler_tally::CrawlerTally;
+    use crate::measures::crawler_tally::CrawlerTally;
 
     /// Crawlers, their product tokens, the kinds of use that concern them, and a control token.
     const CRAWLERS: [(&str, &str, &[&str], &str); 4] = [

@@ -18,15 +18,15 @@ use crate::url::path::PathQuery;
 
 use super::super::client_address::{client_address, client_identifier};
 use super::super::identities::{Identities, IdentityAnswer};
-use super::super::reactions::{ReactionLimits, TimedRequest};
-use super::super::robots_fetches::is_successful_fetch;
 use super::super::sessions::{ClientRequest, GapEnd};
 use super::super::sites::Site;
-use super::super::sums::{Compliance, Span, Statuses};
-use super::super::tally::crawler_tally::{CrawlerTally, Times, ViolationTally};
-use super::super::tally::example::{EXAMPLE_BYTES_MAX, Example, Position};
 use super::super::tally::urls::{UrlPart, url_hash};
-use super::super::time_buckets::TimeBuckets;
+use crate::measures::crawler_tally::{CrawlerTally, Times, ViolationTally};
+use crate::measures::example::{EXAMPLE_BYTES_MAX, Example, Position};
+use crate::measures::reactions::{ReactionLimits, TimedRequest};
+use crate::measures::robots_fetches::is_successful_fetch;
+use crate::measures::sums::{Compliance, Span, Statuses};
+use crate::measures::time_buckets::TimeBuckets;
 
 /// Whether the client of `record`, which claims to be `crawler`, is it.
 pub(super) fn identity_of(

@@ -1,8 +1,9 @@
 //! Summaries of the days of all sites, for `trend.csv` and `events.csv`.
 
-use crate::audit::{sums::Sums, tally::Tally};
+use crate::audit::tally::Tally;
 use crate::digest::Digest;
 use crate::error::Result;
+use crate::measures::sums::Sums;
 use crate::time::Day;
 
 use super::State;

@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use crate::audit::{sums::Sums, tally::crawler_tally::Actor};
 use crate::crawlers::identity::Identity;
+use crate::measures::crawler_tally::Actor;
+use crate::measures::sums::Sums;
 
 use super::super::page_model::crawler::{CrawlerTotals, RulesState};
 use super::super::page_model::{PageModel, heaviest::Heaviest, text};

@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::audit::{crawler_row::Delayed, delay_kept::Excess};
+use crate::audit::crawler_row::Delayed;
+use crate::measures::delay_kept::Excess;
 
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::table::HtmlTable;

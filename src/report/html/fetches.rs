@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::audit::tally::crawler_tally::Actor;
+use crate::measures::crawler_tally::Actor;
 
 use super::super::page_model::{PageModel, crawler::CrawlerTotals, is_itself};
 use super::{markup::strongly_counted, table::HtmlTable};

@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::audit::{coverage::Coverage, sums::Span};
+use crate::audit::coverage::Coverage;
+use crate::measures::sums::Span;
 use crate::time::UtcTime;
 
 use super::super::page_model::PageModel;

@@ -2,9 +2,9 @@
 
 use maud::{Markup, Render, html};
 
-use crate::audit::sums::Span;
-use crate::audit::tally::crawler_tally::Actor;
 use crate::crawlers::identity::Identity;
+use crate::measures::crawler_tally::Actor;
+use crate::measures::sums::Span;
 use crate::time::UtcTime;
 
 use super::super::page_model::heaviest::Heaviest;

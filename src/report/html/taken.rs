@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use crate::audit::referral_rows::Referrals;
-use crate::audit::status_code::StatusGroup;
-use crate::audit::sums::Sums;
-use crate::audit::tally::crawler_tally::Actor;
 use crate::audit::tally::section_counts::SectionTally;
+use crate::measures::crawler_tally::Actor;
+use crate::measures::statuses::StatusGroup;
+use crate::measures::sums::Sums;
 use crate::merge::Merge;
 use crate::numbers::{megabytes, ratio};
 

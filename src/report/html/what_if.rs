@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::audit::what_if::WhatIfChange;
 use crate::crawlers::crawler::CrawlerId;
 use crate::judge::robots::DecidingRule;
+use crate::measures::what_if::WhatIfChange;
 
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, legend};

@@ -2,7 +2,7 @@
 
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::prior_fetches::PriorFetchCounts;
-use crate::audit::sums::{Span, Statuses, Sums};
+use crate::measures::sums::{Span, Statuses, Sums};
 use crate::merge::Merge;
 use botaudit_robots::named_enum;
 

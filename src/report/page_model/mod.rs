@@ -12,13 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::model::ReportModel;
 use crate::audit::reaction_rows::Reaction;
-use crate::audit::sums::{Span, Sums};
-use crate::audit::tally::crawler_tally::Actor;
-use crate::audit::what_if::WhatIfChange;
 use crate::audit::what_if_rows::WhatIf;
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
+use crate::measures::crawler_tally::Actor;
+use crate::measures::sums::{Span, Sums};
+use crate::measures::what_if::WhatIfChange;
 use crate::merge::Merge;
 use crate::time::{Day, Hour};
 

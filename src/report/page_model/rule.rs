@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::crawler_row::Broken;
 use crate::audit::model::ReportModel;
-use crate::audit::sums::Statuses;
-use crate::audit::tally::crawler_tally::Actor;
-use crate::audit::tally::example::Example;
 use crate::judge::robots::DecidingRule;
+use crate::measures::crawler_tally::Actor;
+use crate::measures::example::Example;
+use crate::measures::sums::Statuses;
 use crate::merge::Merge;
 
 use super::super::robots_rules::field_name;

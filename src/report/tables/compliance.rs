@@ -1,7 +1,7 @@
 //! The share of requests that kept a directive.
 
 use crate::audit::compliance::compliance;
-use crate::audit::sums::Compliance;
+use crate::measures::sums::Compliance;
 use crate::report::table::table;
 use crate::statistics::wilson_interval;
 use crate::table::schema::{column, count};

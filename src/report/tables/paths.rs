@@ -1,9 +1,9 @@
 //! Requests by section and by path, and distinct URLs.
 
-use crate::audit::answer_tally::AnswerTally;
 use crate::audit::model::ReportModel;
-use crate::audit::tally::crawler_tally::Actor;
 use crate::audit::tally::urls::Urls;
+use crate::measures::answer_tally::AnswerTally;
+use crate::measures::crawler_tally::Actor;
 use crate::report::table::table;
 use crate::table::columns::{BYTES, CRAWLER, ORIGIN, REQUESTS, SEEN, STATUSES};
 use crate::table::schema::{column, count};

@@ -1,9 +1,9 @@
 //! Requests by HTTP status.
 
 use crate::audit::model::ReportModel;
-use crate::audit::status_code::StatusCode;
-use crate::audit::sums::Answered;
-use crate::audit::tally::crawler_tally::Actor;
+use crate::measures::crawler_tally::Actor;
+use crate::measures::statuses::StatusCode;
+use crate::measures::sums::Answered;
 use crate::report::table::table;
 use crate::table::columns::{BYTES, CRAWLER, ORIGIN, REQUESTS};
 use crate::table::schema::column;

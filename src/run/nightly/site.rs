@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::{cmp::Reverse, ffi::OsString, path::Path, sync::Arc};
 
 use crate::archive::Store;
+use crate::audit::model::ReportModel;
 use crate::audit::prepass::{FirstPass, Wanted};
 use crate::audit::tally::{Tally, header, identity_sources::NameSources};
 use crate::audit::{Progress, collect};
 use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, identities::Identities};
-use crate::audit::{model::ReportModel, sums::Sums};
 use crate::config::file::{ConfigError, ConfigFile, SiteConfig};
 use crate::config::{audit_config::AuditConfig, fault::Fault, setting::Days};
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
+use crate::measures::sums::Sums;
 use crate::merge::Merge;
 use crate::nightly::days::{check_reports, day_directory, point_to_latest, tidy};
 use crate::nightly::ingest::{IngestProblems, SiteIngest};

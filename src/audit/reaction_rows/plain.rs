@@ -1,6 +1,6 @@
 //! The plainest form of the rules by which a reaction is found, for the oracle.
 
-use super::super::reaction_rows::ReactionThresholds;
+use crate::audit::reaction_rows::ReactionThresholds;
 
 /// What decides on a reaction to newly disallowed paths.
 pub struct Facts {

@@ -5,26 +5,35 @@
 mod tests {
     use std::collections::BTreeSet;
 
+    use crate::archive::Store;
+    use crate::archive::reader::Archive;
     use crate::archive::snapshot::{Failure, Fetch, SnapshotOutcome};
     use crate::archive::writer::NewSnapshot;
-    use crate::archive::{Store, reader::Archive};
     use crate::crawlers::crawler::Crawler;
     use crate::crawlers::identity::Identity;
     use crate::crawlers::registry::Registry;
+    use crate::judge::origin_history::OriginHistory;
     use crate::judge::robots::Robots;
     use crate::judge::snapshot_history::{SnapshotHistory, SnapshotSummary};
-    use crate::judge::{HostSource, Judge, origin_history::OriginHistory};
-    use crate::url::{dialect::Dialect, origin::Origin, path::prepare};
+    use crate::judge::{HostSource, Judge};
+    use crate::url::dialect::Dialect;
+    use crate::url::origin::Origin;
+    use crate::url::path::prepare;
 
-    use super::super::super::origin_key::{OriginKey, OriginRank};
-    use super::super::super::prior_fetches::{FetchedBy, OriginFetches};
-    use super::super::super::reaction_rows::{OriginReactions, ReactionRow, ReactionThresholds};
-    use super::super::super::robots_fetches::is_successful_fetch;
-    use super::super::super::sums::Span;
-    use super::super::super::tally::crawler_tally::{Actor, CrawlerTally, Times};
-    use super::super::super::tally::rows::{RowLimits, Rows};
-    use super::super::plain::Facts;
-    use super::super::*;
+    use crate::audit::origin_key::{OriginKey, OriginRank};
+    use crate::audit::prior_fetches::{FetchedBy, OriginFetches};
+    use crate::audit::reaction_rows::plain::Facts;
+    use crate::audit::reaction_rows::{OriginReactions, ReactionRow, ReactionThresholds};
+    use crate::audit::tally::rows::{RowLimits, Rows};
+    use crate::measures::crawler_tally::{Actor, CrawlerTally, Times};
+    use crate::measures::reactions::{
+        BUCKETS_PER_CHANGE, MINUTES_MAX, ReactionLimits, TimedRequest,
+    };
+    use crate::measures::robots_fetches::is_successful_fetch;
+    use crate::measures::sums::Span;
+    use crate::measures::what_if::WhatIfChange;
+    use crate::merge::Merge;
+    use crate::time::{DAY_SECONDS, UtcTime};
 
     /// Two crawlers of one operator, and one of another.
     const CRAWLERS: [&str; 3] = ["GPTBot", "OAI-SearchBot", "bingbot"];

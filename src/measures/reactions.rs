@@ -26,8 +26,8 @@ use crate::judge::rule_changes::{RuleChange, Touched};
 use crate::merge::{Merge, least, sum};
 use crate::time::{DAY_SECONDS, UtcTime};
 
+use super::short_map::ShortMap;
 use super::sums::is_default;
-use super::tally::short_map::ShortMap;
 use super::time_buckets::{TimeBuckets, last_second};
 use super::what_if::WhatIfChange;
 
@@ -472,12 +472,6 @@ impl From<(UtcTime, UtcTime)> for ChangeTimes {
         ChangeTimes { after, before }
     }
 }
-
-#[cfg(test)]
-mod oracle;
-
-#[cfg(test)]
-mod plain;
 
 #[cfg(test)]
 mod tests;

@@ -2,20 +2,26 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identity::Identity;
 use crate::judge::policy_files::PolicyFile;
 use crate::judge::restriction::Restriction;
-use crate::judge::{robots::RobotsId, usage::StatedPreference, verdict::RuleRef};
+use crate::judge::robots::RobotsId;
+use crate::judge::usage::StatedPreference;
+use crate::judge::verdict::RuleRef;
 use crate::merge::{Merge, merge_fields, sum};
 use crate::time::Day;
 
-use super::super::answer_tally::AnswerTally;
-use super::super::status_code::StatusCode;
-use super::super::sums::{Answered, Compliance, Span, Statuses, Sums, is_default};
-use super::super::what_if::WhatIfTally;
-use super::super::{delay_kept::DelayTally, reactions::ReactionTally};
-use super::super::{robots_fetches::FetchTally, time_buckets::TimeBuckets};
-use super::{example::Example, short_map::ShortMap};
+use super::answer_tally::AnswerTally;
+use super::delay_kept::DelayTally;
+use super::example::Example;
+use super::reactions::ReactionTally;
+use super::robots_fetches::FetchTally;
+use super::short_map::ShortMap;
+use super::statuses::StatusCode;
+use super::sums::{Answered, Compliance, Span, Statuses, Sums, is_default};
+use super::time_buckets::TimeBuckets;
+use super::what_if::WhatIfTally;
 
 /// The requests of one crawler of one identity at one origin.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

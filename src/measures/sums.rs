@@ -7,7 +7,7 @@ use crate::merge::{Merge, merge_fields};
 use crate::time::UtcTime;
 
 /// Whether a value need not be written: it is what is read where there is none.
-pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
@@ -19,7 +19,7 @@ macro_rules! counts {
         #[serde(default)]
         #[expect(
             missing_docs,
-            reason = "each is the column of the same name, described in report/columns/"
+            reason = "each is the column of the same name, described in src/table/columns.rs and the tables"
         )]
         pub struct $name {
             $( #[serde(skip_serializing_if = "is_default")] pub $count: u64, )*

@@ -538,7 +538,9 @@ fn sources() -> Vec<PathBuf> {
                 // Tests may use anything.
                 _ if path.ends_with("tests.rs") => {}
                 Some("rs")
-                    if !["lib.rs", "main.rs"].iter().any(|name| within_sources(&path) == *name) =>
+                    if !["lib.rs", "main.rs"]
+                        .iter()
+                        .any(|name| within_sources(&path) == Path::new(name)) =>
                 {
                     found.push(path)
                 }

@@ -181,7 +181,7 @@ pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
         }
         Some(ErrorCode::DiskFull) => "the disk is full; free some space".to_owned(),
         Some(ErrorCode::CannotOpen)
-            if path.parent().is_some_and(|dir| dir != "" && !dir.exists()) =>
+            if path.parent().is_some_and(|dir| !dir.as_os_str().is_empty() && !dir.exists()) =>
         {
             "its directory does not exist; create it first".to_owned()
         }

@@ -126,7 +126,8 @@ impl RequestsFile {
         // The spool has no name, so it disappears however the run ends. It is beside the file,
         // where there is enough space for it.
         let beside = staged.hidden().and_then(Path::parent);
-        let beside = beside.map(|dir| if dir == "" { Path::new(".") } else { dir });
+        let beside =
+            beside.map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
         let file = match (beside, lock(&SPOOL).take()) {
             (Some(beside), _) => {
                 tempfile::tempfile_in(beside).map_err(|err| cannot_write(path, err))?

@@ -250,7 +250,8 @@ pub fn clear_directories(target: &Path) {
 }
 
 fn leftovers(target: &Path) -> impl Iterator<Item = PathBuf> + use<'_> {
-    let parent = target.parent().map(|dir| if dir == "" { Path::new(".") } else { dir });
+    let parent =
+        target.parent().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
     let entries = parent.and_then(|parent| fs::read_dir(parent).ok()).into_iter().flatten();
     let entries = entries.flatten().filter(|entry| is_leftover(&entry.file_name(), target));
     entries.map(|entry| entry.path())

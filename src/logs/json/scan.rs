@@ -209,18 +209,20 @@ impl<'a> Scan<'a, '_> {
     ) -> Result<(), MalformedJson> {
         let start = self.at;
         match self.byte() {
-            b'"' if value_slot.is_none()
-                && !self.is_in_string
-                && depth > 0
-                && self.line.get(start + 1) == Some(&b'{')
-                && let Some(node) = node =>
-            {
-                self.object_in_string(node, depth - 1)?;
-            }
-            b'"' | b'\\' => {
-                let field = self.string()?;
-                if !field.is_unset() {
-                    put(self.values, value_slot, field);
+            first @ (b'"' | b'\\') => {
+                let is_object = value_slot.is_none()
+                    && !self.is_in_string
+                    && depth > 0
+                    && first == b'"'
+                    && self.line.get(start + 1) == Some(&b'{');
+                match node.filter(|_| is_object) {
+                    Some(node) => self.object_in_string(node, depth - 1)?,
+                    None => {
+                        let field = self.string()?;
+                        if !field.is_unset() {
+                            put(self.values, value_slot, field);
+                        }
+                    }
                 }
             }
             b'{' if depth > 0 => self.object(node, depth - 1)?,

@@ -447,7 +447,8 @@ fn public_types(text: &str) -> Vec<String> {
         let mut words = line.trim_start().strip_prefix("pub ")?.split_whitespace();
         let is_type = matches!(words.next()?, "struct" | "enum" | "trait" | "type" | "union");
         let name = words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
-        is_type.then(|| name.to_owned())
+        // A macro's `$name` is not a name.
+        (is_type && !name.is_empty()).then(|| name.to_owned())
     };
     code_lines(text).filter_map(name).collect()
 }

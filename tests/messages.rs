@@ -112,6 +112,15 @@ fn is_message(before: &str, text: &str) -> bool {
     is_sentence && !is_sql && !is_for_source
 }
 
+/// `code` without the columns of a measure's table.
+fn without_table(code: &str) -> String {
+    let Some((before, table)) = code.split_once("\nmeasure_table! {\n") else {
+        return code.to_owned();
+    };
+    let (_, after) = table.split_once("\n}\n").expect("the macro ends");
+    format!("{before}\n{after}")
+}
+
 /// All messages, file by file, in the order of the source.
 fn messages() -> String {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -129,7 +138,8 @@ fn messages() -> String {
         }
         let code = fs::read_to_string(&path).unwrap();
         let code = code.split("#[cfg(test)]\nmod ").next().unwrap();
-        let found = literals(code);
+        let code = without_table(code);
+        let found = literals(&code);
         let mut found = found.iter().filter(|(before, text)| is_message(before, text)).peekable();
         if found.peek().is_some() {
             writeln!(text, "\n{whole_name}").unwrap();

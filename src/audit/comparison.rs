@@ -7,7 +7,7 @@ use crate::time::Day;
 
 use super::model::ReportModel;
 use super::reaction_rows::ReactionRow;
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 use crate::measures::sums::Sums;
 
 /// The option with the day, or [`CHANGES`].

@@ -8,10 +8,12 @@ use super::prior_fetches::{KnownFetches, PriorFetchCounts};
 use super::quotes::Quotes;
 use super::reaction_rows::{OriginReactions, ReactionRow};
 use super::usage::UsageRow;
-use crate::measures::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
+use crate::crawlers::identity::Actor;
+use crate::measures::crawler_tally::{CrawlerTally, Times};
 use crate::measures::delay_kept::DelayKept;
-use crate::measures::sums::{Compliance, Sums};
+use crate::measures::sums::Compliance;
 use crate::measures::time_buckets::TimeBuckets;
+use crate::measures::violations::ViolationTally;
 use crate::merge::{Merge, sum};
 
 /// The counts of one crawler at one origin.
@@ -100,25 +102,6 @@ impl ActorRow {
         Ok(ActorRow { origin, actor, tally, broken, prior_fetches, delayed, usage, reactions })
     }
 
-    /// Requests for policy files; `None` if their sums cannot be.
-    fn policy_requests(&self) -> Option<u64> {
-        self.tally.policy_files.values().try_fold(0u64, |sum, file| {
-            sum.checked_add(file.requests).filter(|_| file.holds(self.tally.span))
-        })
-    }
-
-    /// Whether no violation broke two restrictions, and no other request did.
-    fn restrictions_hold(&self, total: &Sums) -> bool {
-        let mut all = self.tally.restrictions.values();
-        let broken = all.try_fold((0u64, 0u64), |(requests, broken), of| {
-            let broken = broken.checked_add(of.requests.checked_sub(of.kept)?)?;
-            Some((requests.checked_add(of.requests)?, broken))
-        });
-        broken.is_some_and(|(requests, broken)| {
-            broken <= total.violations && requests <= total.allowed + total.violations
-        })
-    }
-
     /// Checks that separate sums agree.
     pub(super) fn check(&self) -> Result<()> {
         let total = self.tally.total();
@@ -126,10 +109,8 @@ impl ActorRow {
         let fetches = self.tally.robots_fetches.statuses.total();
         let delayed: u64 = sum(self.delayed.iter().map(|delayed| delayed.requests));
         let is_complete = |broken: &Broken| broken.prior_fetches.total() == broken.tally.requests;
-        let holds = total.hold()
-            && self.tally.answers().is_some_and(|answers| answers <= total.requests)
+        let holds = self.tally.holds()
             && broken == total.violations
-            && fetches == total.robots_txt_requests
             && delayed <= total.requests - total.robots_txt_requests - total.no_path
             && self
                 .delayed
@@ -140,15 +121,6 @@ impl ActorRow {
                 row.tally.holds(self.tally.span)
                     && row.tally.requests <= total.allowed + total.not_bound
             })
-            && self.policy_requests().is_some_and(|requests| {
-                requests <= total.requests - total.robots_txt_requests - total.no_path
-            })
-            && self
-                .tally
-                .robots_fetches
-                .holds(total.requests - total.robots_txt_requests, self.tally.times == Times::Kept)
-            && self.restrictions_hold(&total)
-            && self.tally.of_other_time <= total.requests
             && (self.tally.of_other_time == 0 || self.actor.1 == Identity::Unverified)
             && self.prior_fetches.total() == total.violations
             && self.prior_fetches.holds();

@@ -6,7 +6,7 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
 use crate::judge::verdict::Verdict;
 use crate::judge::{Judge, robots::Robots};
-use crate::measures::what_if::{ChangeKey, Compared, WhatIfChange};
+use crate::measures::draft_effect::{ChangeKey, Compared, WhatIfChange};
 use crate::url::path::PathQuery;
 
 use super::origin_key::OriginKey;

@@ -9,7 +9,7 @@ use crate::logs::record::Record;
 use crate::time::UtcTime;
 
 use super::origin_key::OriginKey;
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 
 /// A request that a rule in force disallowed.
 #[derive(Clone, Debug)]

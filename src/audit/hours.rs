@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::judge::verdict::Verdict;
 use crate::time::Hour;
 
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 use crate::measures::short_map::ShortMap;
 use crate::measures::sums::is_default;
 use crate::merge::{Merge, merge_fields};

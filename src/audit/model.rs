@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use crate::config::money::Money;
 use crate::crawlers::{crawler::CrawlerId, identity::Identity, registry::Registry};
 use crate::input::source::FileId;
-use crate::judge::policy_files::PolicyFile;
 use crate::judge::timeline::BeforeFirst;
 use crate::merge::{Merge, sum};
 use crate::time::Day;
@@ -27,8 +26,8 @@ use super::unknown::UnknownCrawler;
 use super::usage::UsageRow;
 use super::what_if_rows::{WhatIf, WhatIfSums};
 use super::{hours::Hours, input_tally::Input, log_outages::OutageEvidence, quotes::UsedRobots};
-use crate::measures::answer_tally::AnswerTally;
-use crate::measures::crawler_tally::{Actor, CrawlerTally};
+use crate::crawlers::identity::Actor;
+use crate::measures::crawler_tally::CrawlerTally;
 use crate::measures::sums::Sums;
 
 /// Everything that a report says.
@@ -116,13 +115,6 @@ impl ReportModel {
         self.rows
             .iter()
             .flat_map(|row| row.usage.iter().map(|usage| (row.origin.as_str(), row.actor, usage)))
-    }
-
-    /// The requests of each crawler for files such as llms.txt.
-    pub fn policy_files(&self) -> impl Iterator<Item = (&str, Actor, PolicyFile, &AnswerTally)> {
-        self.actors().flat_map(|(origin, actor, tally)| {
-            tally.policy_files.iter().map(move |(file, answers)| (origin, actor, *file, answers))
-        })
     }
 
     /// Each broken rule of each crawler.

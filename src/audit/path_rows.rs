@@ -10,8 +10,8 @@ use super::crawler_row::ActorRow;
 use super::tally::path_counts::{PathCounts, PathTally};
 use super::tally::section_counts::origin_and_path;
 use super::tally::urls::Urls;
+use crate::crawlers::identity::Actor;
 use crate::measures::answer_tally::AnswerTally;
-use crate::measures::crawler_tally::Actor;
 use crate::measures::sums::Span;
 
 /// The most paths that are shown for each crawler and identity.

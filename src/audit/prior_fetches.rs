@@ -8,7 +8,8 @@
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
-use crate::measures::crawler_tally::{Actor, CrawlerTally, Times};
+use crate::crawlers::identity::Actor;
+use crate::measures::crawler_tally::{CrawlerTally, Times};
 use crate::measures::robots_fetches::FetchTally;
 use crate::measures::time_buckets::{TimeBuckets, last_second};
 use crate::merge::{Merge, merge_fields};

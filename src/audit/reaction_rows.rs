@@ -11,11 +11,11 @@ use botaudit_robots::named_enum;
 
 use super::prior_fetches::{FetchedBy, KnownFetches};
 use super::tally::header::ReportedOptions;
+use crate::measures::draft_effect::WhatIfChange;
 use crate::measures::reactions::{
     ChangeTimes, ReactionTally, RequestsSince, RuleChangeTally, TouchedTally,
 };
 use crate::measures::sums::Span;
-use crate::measures::what_if::WhatIfChange;
 
 /// The shortest quiet time of a crawler that has stopped, as a part of the time since its fetch.
 const QUIET_PART: i64 = 10;

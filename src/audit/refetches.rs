@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use crate::merge::merge_fields;
 
 use super::model::ReportModel;
-use crate::measures::crawler_tally::{Actor, CrawlerTally, Times};
+use crate::crawlers::identity::Actor;
+use crate::measures::crawler_tally::{CrawlerTally, Times};
 use crate::measures::time_buckets::TimeBuckets;
 use crate::merge::Merge;
 

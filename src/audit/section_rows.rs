@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 
 use super::tally::section_counts::{SectionCounts, SectionTally, first_level, origin_and_path};
 use super::{crawler_row::ActorRow, tally::section_counts::SectionTallies};
-use crate::measures::crawler_tally::{Actor, CrawlerTally};
+use crate::crawlers::identity::Actor;
+use crate::measures::crawler_tally::CrawlerTally;
 use crate::merge::Merge;
 
 /// A directory is shown if it has at least one request of so many to its origin.

@@ -27,7 +27,7 @@ use crate::time::UtcTime;
 
 use super::origin_key::{OriginKey, OriginRank};
 use super::tally::urls::Urls;
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 use crate::measures::sums::{Compliance, is_default};
 use crate::measures::time_buckets::TimeBuckets;
 use time_order::{InTime, TimeOrder};

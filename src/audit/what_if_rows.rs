@@ -10,8 +10,9 @@ use crate::merge::{merge_fields, sum};
 use super::quotes::{Quotes, UsedRobots};
 use super::tally::header::{DraftScope, DraftSummary};
 use super::{crawler_row::ActorRow, origin_key::OriginKey};
-use crate::measures::crawler_tally::Actor;
-use crate::measures::what_if::{ChangeTally, WhatIfChange, WhatIfTally};
+use crate::crawlers::identity::Actor;
+use crate::measures::draft_effect::WhatIfChange;
+use crate::measures::what_if::{ChangeTally, WhatIfTally};
 
 /// Origins that an error names.
 const ORIGINS_NAMED: usize = 5;

@@ -20,8 +20,6 @@ use crate::crawlers::identify::Identified;
 use crate::crawlers::network_names::NetworkNames;
 use crate::crawlers::registry::Registry;
 use crate::input::{chunks::Chunk, lines::lines, source::FileId};
-use crate::judge::policy_files::PolicyFile;
-use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
 use crate::judge::{Judge, decision_cache::DecisionCache};
@@ -48,17 +46,14 @@ use super::sessions::{ClientRequest, Sessions};
 use super::sites::{Site, SiteId, Sites};
 use super::tally::counter::{Counter, TallyLimits};
 use super::tally::urls::UrlPart;
+use crate::measures::draft_effect::Compared;
 use crate::measures::example::Position;
 use crate::measures::reactions::ReactionLimits;
-use crate::measures::statuses::StatusCode;
+use crate::measures::request::JudgedRequest;
 use crate::measures::sums::Span;
-use crate::measures::what_if::Compared;
 use crate::merge::{Merge, merge_fields};
 
-use judged::{
-    add_violation, client_request, count_compliance, count_reaction, count_usage, example,
-    identity_of,
-};
+use judged::{client_request, identity_of};
 use known_referers::KnownReferers;
 use origin_ids::OriginIds;
 
@@ -390,67 +385,49 @@ impl<'a> Worker<'a> {
             sections.count((origin, rows), path, actor, record);
             paths.count((&*site.origin_key, site.origin_rank), path, part, actor, record);
         }
-        let tally = self.counter.rows.row(origin, (crawler, identity));
-        tally.of_other_time += u64::from(is_of_other_time);
-        tally.days.entry(hour.day).count(verdict, record.bytes);
-        tally.span.absorb(Some(Span::at(record.time)));
-        tally.statuses.entry(StatusCode::of(record.status)).count(record.bytes);
-        match verdict {
-            Verdict::RobotsTxt => {
-                tally.robots_fetches.count_fetch(record.time, record.method, record.status)
-            }
-            _ => tally.robots_fetches.count_other(record.time),
-        }
         let known = site.known(context.judge);
-        if context.judge.has_history() {
+        let at = JudgedAt::Time(record.time, context.before_first);
+        let directives = dated.robots.map(|robots| context.judge.directives(robots, crawler));
+        let changes = context.judge.has_history().then(|| {
             let changes = known.map_or(&[][..], |known| context.judge.rule_changes(known, crawler));
             let promised_hours = context.registry.crawler(crawler).reaction_hours;
-            let limits = ReactionLimits { days_before: context.reaction_days, promised_hours };
-            count_reaction(changes, record, (path, verdict), limits, tally);
-        }
-        let at = JudgedAt::Time(record.time, context.before_first);
+            (changes, ReactionLimits { days_before: context.reaction_days, promised_hours })
+        });
         let stated = context.judge.usage(known, &dated, (crawler, path), at);
-        count_usage(stated, record, tally);
-        if let Some(path) = path.filter(|_| verdict != Verdict::RobotsTxt) {
-            let host = site.origin_key.host_and_port();
-            let named =
-                |robots: &Arc<Robots>| robots.named_file(context.judge.dialect(), (host, path));
-            if let Some(file) = PolicyFile::usual(path).or_else(|| dated.robots.and_then(named)) {
-                tally.policy_files.entry(file).count(record.time, record.status, record.bytes);
-            }
-        }
-        tally.before_first += u64::from(dated.is_before_first);
-        tally.unreachable_by_logs += u64::from(dated.is_by_logs && verdict == Verdict::Unreachable);
-        if let Some(robots) = dated.robots {
-            let (has_delay, restriction) = context.judge.directives(robots, crawler);
-            restriction.iter().for_each(|of| count_compliance(*of, verdict, tally));
-            if has_delay {
-                tally.paces.entry(robots.id).count(record.time);
-            }
-        }
+        let request = JudgedRequest {
+            record,
+            position,
+            day: hour.day,
+            crawler,
+            host: site.origin_key.host_and_port(),
+            path,
+            dated,
+            judge: context.judge,
+            directives: directives.unwrap_or_default(),
+            stated: &stated,
+            changes,
+            compared,
+            is_of_other_time,
+        };
+        self.counter.rows.row(origin, (crawler, identity)).count(&request);
         if context.sessions.is_some() {
             let who = (crawler, identity, path.map(|path| (path, context.url_part)));
             let by = (context.judge, context.trusted_proxies, context.networks);
             let request = client_request(by, site, &dated, who, record);
             self.client_requests.push(request);
         }
-        if let Some(compared) = compared {
-            let simulated = tally.simulated.get_or_insert_default();
-            simulated.count(compared, || example(record, position, dated.snapshot));
-        }
-        if let Verdict::Violation(rule) = verdict {
-            add_violation(rule, record, position, dated.snapshot, tally);
-            if let (Some(evidence), Some(robots)) = (evidence, dated.robots) {
-                let rule = (Arc::clone(robots), rule.line, dated.snapshot);
-                evidence.push(ViolatingRequest::new(
-                    Arc::clone(&site.origin_key),
-                    (crawler, identity),
-                    rule,
-                    record,
-                    client(record, self.context.trusted_proxies),
-                    position.line,
-                ));
-            }
+        if let (Verdict::Violation(rule), Some(evidence), Some(robots)) =
+            (verdict, evidence, dated.robots)
+        {
+            let rule = (Arc::clone(robots), rule.line, dated.snapshot);
+            evidence.push(ViolatingRequest::new(
+                Arc::clone(&site.origin_key),
+                (crawler, identity),
+                rule,
+                record,
+                client(record, self.context.trusted_proxies),
+                position.line,
+            ));
         }
     }
 

@@ -5,6 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::time::{DAY_SECONDS, UtcTime};
 use botaudit_robots::named_enum;
 
+use super::crawler::CrawlerId;
+
+/// A crawler and the class of its identity.
+pub type Actor = (CrawlerId, Identity);
+
 /// How many days before or after a request a list, or an answer of DNS, may be to contradict its
 /// address. Operators add addresses every few weeks, so an older or newer list lacks some that were
 /// theirs at the time of the request.

@@ -1,79 +1,132 @@
-//! A row of a tally: the counts of one crawler of one identity at one origin.
+//! The measures of one crawler of one identity at one origin: a row of a tally.
+//!
+//! This is the list of measures. Each has a field here, and all else in a file of its own.
 
 use serde::{Deserialize, Serialize};
 
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identity::Identity;
-use crate::judge::policy_files::PolicyFile;
-use crate::judge::restriction::Restriction;
+use crate::error::Result;
 use crate::judge::robots::RobotsId;
-use crate::judge::usage::StatedPreference;
-use crate::judge::verdict::RuleRef;
-use crate::merge::{Merge, merge_fields, sum};
-use crate::time::Day;
+use crate::judge::verdict::Verdict;
+use crate::merge::{Merge, sum};
 
-use super::answer_tally::AnswerTally;
-use super::delay_kept::DelayTally;
+use super::days::ByDay;
+use super::delay_kept::Paces;
 use super::example::Example;
-use super::reactions::ReactionTally;
-use super::robots_fetches::FetchTally;
-use super::short_map::ShortMap;
-use super::statuses::StatusCode;
-use super::sums::{Answered, Compliance, Span, Statuses, Sums, is_default};
+use super::policy_files::ByPolicyFile;
+use super::reactions::{ReactionTally, TimedRequest};
+use super::renumbering::Renumbering;
+use super::request::{AllRequests, JudgedRequest, Measure};
+use super::restrictions::Restrictions;
+use super::robots_fetches::{FetchTally, is_successful_fetch};
+use super::statuses::ByStatus;
+use super::sums::{Span, Sums, is_default};
 use super::time_buckets::TimeBuckets;
+use super::usage::UsedPreferences;
+use super::violations::BrokenRules;
 use super::what_if::WhatIfTally;
 
-/// The requests of one crawler of one identity at one origin.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(default)]
-pub struct CrawlerTally {
-    /// Counts by day.
-    pub days: ShortMap<Day, Sums>,
-    /// Counts of all requests.
-    pub span: Option<Span>,
-    /// All requests by the status of their answer; none in tallies that did not count them.
-    #[serde(skip_serializing_if = "ShortMap::is_empty")]
-    pub statuses: ShortMap<StatusCode, Answered>,
-    /// Violations by deciding rule.
-    #[serde(skip_serializing_if = "ShortMap::is_empty")]
-    pub violations: ShortMap<RuleRef, ViolationTally>,
-    /// Of robots.txt.
-    #[serde(skip_serializing_if = "is_default")]
-    pub robots_fetches: FetchTally,
-    /// By the version of a robots.txt with a Crawl-delay for this crawler.
-    #[serde(skip_serializing_if = "ShortMap::is_empty")]
-    pub paces: ShortMap<RobotsId, DelayTally>,
-    /// Requests from before the first snapshot of robots.txt.
-    #[serde(skip_serializing_if = "is_default")]
-    pub before_first: u64,
-    /// Requests that are unreachable by what the logs themselves show.
-    #[serde(skip_serializing_if = "is_default")]
-    pub unreachable_by_logs: u64,
-    /// Unverified requests whose address a list or DNS contradicts, but at another time.
-    #[serde(skip_serializing_if = "is_default")]
-    pub of_other_time: u64,
-    /// Whether minutes and hours are known.
-    #[serde(skip_serializing_if = "Times::are_kept")]
-    pub times: Times,
-    /// The changes by a draft, if one is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub simulated: Option<Box<WhatIfTally>>,
-    /// Requests for paths with a preference about their use.
-    #[serde(skip_serializing_if = "ShortMap::is_empty")]
-    pub usage: ShortMap<StatedPreference, AnswerTally>,
-    /// Allowed requests and violations by the restriction in force.
-    #[serde(skip_serializing_if = "ShortMap::is_empty")]
-    pub restrictions: ShortMap<Restriction, Compliance>,
-    /// Requests for files such as llms.txt.
-    #[serde(skip_serializing_if = "ShortMap::is_empty")]
-    pub policy_files: ShortMap<PolicyFile, AnswerTally>,
-    /// Requests around changes of the rules, if robots.txt has a history.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reactions: Option<Box<ReactionTally>>,
+/// Declares the fields of a row. A `measure` does all by itself; a `plain` field only merges.
+macro_rules! row {
+    {
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $( $(#[$of:meta])* $kind:ident $field:ident: $type:ty, )*
+        }
+    } => {
+        $(#[$meta])*
+        pub struct $name {
+            $( $(#[$of])* pub $field: $type, )*
+        }
+
+        impl $name {
+            #[inline]
+            fn count_measures(&mut self, request: &JudgedRequest<'_>) {
+                $( row!(@$kind (), Measure::count(&mut self.$field, request)); )*
+            }
+
+            fn absorb_each(&mut self, other: $name) {
+                let $name { $($field),* } = other;
+                $( self.$field.absorb($field); )*
+            }
+
+            /// Gives the versions of robots.txt that its tables quote to `quote`.
+            pub fn quoted_robots(&self, quote: &mut dyn FnMut(RobotsId)) {
+                $( row!(@$kind (), Measure::quoted_robots(&self.$field, quote)); )*
+            }
+
+            /// The same with the numbers of another tally.
+            ///
+            /// # Errors
+            /// If the tally is damaged and lacks a number.
+            pub fn renumbered(self, numbers: &Renumbering) -> Result<$name> {
+                let $name { $($field),* } = self;
+                Ok($name {
+                    $( $field: row!(@$kind $field, Measure::renumbered($field, numbers)?), )*
+                })
+            }
+
+            fn measures_hold(&self, all: &AllRequests) -> bool {
+                true $( && row!(@$kind true, Measure::holds(&self.$field, all)) )*
+            }
+        }
+    };
+    (@measure $plain:expr, $measure:expr) => { $measure };
+    (@plain $plain:expr, $measure:expr) => { $plain };
+}
+
+row! {
+    /// The requests of one crawler of one identity at one origin.
+    #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+    #[serde(default)]
+    pub struct CrawlerTally {
+        /// Requests by day.
+        measure days: ByDay,
+        /// When they were made.
+        measure span: Option<Span>,
+        /// Requests by the status of their answer.
+        #[serde(skip_serializing_if = "is_default")]
+        measure statuses: ByStatus,
+        /// Violations by rule.
+        #[serde(skip_serializing_if = "is_default")]
+        measure violations: BrokenRules,
+        /// Requests for robots.txt, and those on an old copy of it.
+        #[serde(skip_serializing_if = "is_default")]
+        measure robots_fetches: FetchTally,
+        /// Requests by version of a robots.txt with a Crawl-delay.
+        #[serde(skip_serializing_if = "is_default")]
+        measure paces: Paces,
+        /// Requests from before the first snapshot of robots.txt.
+        #[serde(skip_serializing_if = "is_default")]
+        plain before_first: u64,
+        /// Requests that are unreachable by what the logs themselves show.
+        #[serde(skip_serializing_if = "is_default")]
+        plain unreachable_by_logs: u64,
+        /// Unverified requests whose address a list or DNS contradicts, but at another time.
+        #[serde(skip_serializing_if = "is_default")]
+        plain of_other_time: u64,
+        /// Whether minutes and hours are known.
+        #[serde(skip_serializing_if = "is_default")]
+        plain times: Times,
+        /// The changes by a draft, if one is given.
+        #[serde(skip_serializing_if = "is_default")]
+        measure simulated: Option<Box<WhatIfTally>>,
+        /// Requests for paths with a preference about their use.
+        #[serde(skip_serializing_if = "is_default")]
+        measure usage: UsedPreferences,
+        /// Allowed requests and violations by the restriction in force.
+        #[serde(skip_serializing_if = "is_default")]
+        measure restrictions: Restrictions,
+        /// Requests for files such as llms.txt.
+        #[serde(skip_serializing_if = "is_default")]
+        measure policy_files: ByPolicyFile,
+        /// Requests around changes of the rules, if robots.txt has a history.
+        #[serde(skip_serializing_if = "is_default")]
+        plain reactions: Option<Box<ReactionTally>>,
+    }
 }
 
 /// Whether the minutes and hours of a crawler's requests are known.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub enum Times {
     /// They are.
     #[default]
@@ -82,13 +135,49 @@ pub enum Times {
     GivenUp,
 }
 
-impl Times {
-    fn are_kept(&self) -> bool {
-        *self == Times::Kept
+impl Merge for Times {
+    fn absorb(&mut self, other: Times) {
+        *self = (*self).max(other);
     }
 }
 
 impl CrawlerTally {
+    /// Counts one request.
+    pub fn count(&mut self, request: &JudgedRequest<'_>) {
+        self.count_measures(request);
+        let JudgedRequest { dated, is_of_other_time, .. } = *request;
+        let is_unreachable = dated.verdict == Verdict::Unreachable;
+        self.before_first += u64::from(dated.is_before_first);
+        self.unreachable_by_logs += u64::from(dated.is_by_logs && is_unreachable);
+        self.of_other_time += u64::from(is_of_other_time);
+        if self.times == Times::Kept && request.changes.is_some() {
+            self.count_reactions(request);
+        }
+    }
+
+    fn count_reactions(&mut self, request: &JudgedRequest<'_>) {
+        let reactions = self.reactions.get_or_insert_default();
+        let Some((changes, limits)) = request.changes else { return };
+        if changes.is_empty() {
+            return;
+        }
+        let record = request.record;
+        let is_robots_txt = request.dated.verdict == Verdict::RobotsTxt;
+        let request = TimedRequest {
+            time: record.time,
+            path: request.path.as_ref().filter(|_| !is_robots_txt).map(|path| path.as_bytes()),
+            is_fetch: is_robots_txt && is_successful_fetch(record.method, record.status),
+        };
+        reactions.count(changes, request, limits);
+    }
+
+    /// Whether its counts agree. A file may have been written by anybody.
+    pub fn holds(&self) -> bool {
+        let (total, span) = (self.total(), self.span);
+        let all = AllRequests { total, span, has_times: self.times == Times::Kept };
+        total.hold() && self.measures_hold(&all) && self.of_other_time <= total.requests
+    }
+
     /// The number of time buckets. It never decreases when counts are added; requests before the
     /// first successful fetch, which may decrease, are not included.
     pub fn time_buckets(&mut self) -> usize {
@@ -117,80 +206,33 @@ impl CrawlerTally {
         broken.chain(changes.map(|change| &mut change.example))
     }
 
-    /// Requests of all statuses; `None` if their sum cannot be.
-    pub fn answers(&self) -> Option<u64> {
-        self.statuses.values().try_fold(0u64, |sum, of| sum.checked_add(of.requests))
-    }
-
     /// The sums of all days.
     pub fn total(&self) -> Sums {
         sum(self.days.values().copied())
     }
+
+    /// Marks the reactions as partial, if only one of both has some: the other one has requests
+    /// that were judged without a history.
+    fn mark_partial_reactions(&mut self, other: &mut CrawlerTally) {
+        let lacks = |tally: &CrawlerTally| tally.reactions.is_none() && tally.span.is_some();
+        if lacks(self) || lacks(other) {
+            let both = [&mut self.reactions, &mut other.reactions].into_iter().flatten();
+            both.for_each(|reactions| reactions.mark_partial());
+        }
+    }
+
+    fn has_given_up_times(&self) -> bool {
+        self.times == Times::GivenUp
+    }
 }
 
 impl Merge for CrawlerTally {
-    fn absorb(&mut self, other: CrawlerTally) {
-        let CrawlerTally {
-            days,
-            span,
-            statuses,
-            violations,
-            robots_fetches,
-            paces,
-            before_first,
-            unreachable_by_logs,
-            of_other_time,
-            simulated,
-            usage,
-            restrictions,
-            policy_files,
-            mut reactions,
-            times,
-        } = other;
-        // The reactions of one part lack requests of the other that were judged without a history.
-        let lacks = |reactions: &Option<_>, span: &Option<_>| reactions.is_none() && span.is_some();
-        if lacks(&self.reactions, &self.span) || lacks(&reactions, &span) {
-            let both = [&mut self.reactions, &mut reactions].into_iter().flatten();
-            both.for_each(|reactions| reactions.mark_partial());
-        }
-        self.days.absorb(days);
-        self.span.absorb(span);
-        self.statuses.absorb(statuses);
-        self.violations.absorb(violations);
-        self.robots_fetches.absorb(robots_fetches);
-        self.paces.absorb(paces);
-        self.before_first.absorb(before_first);
-        self.unreachable_by_logs.absorb(unreachable_by_logs);
-        self.of_other_time.absorb(of_other_time);
-        self.simulated.absorb(simulated);
-        self.usage.absorb(usage);
-        self.restrictions.absorb(restrictions);
-        self.policy_files.absorb(policy_files);
-        self.reactions.absorb(reactions);
-        if times == Times::GivenUp {
+    fn absorb(&mut self, mut other: CrawlerTally) {
+        let gives_up_times = other.has_given_up_times();
+        self.mark_partial_reactions(&mut other);
+        self.absorb_each(other);
+        if gives_up_times {
             self.give_up_times();
         }
     }
 }
-
-/// A crawler and the class of its identity.
-pub type Actor = (CrawlerId, Identity);
-
-/// Requests that one rule disallowed.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct ViolationTally {
-    /// The number of requests.
-    pub requests: u64,
-    /// The statuses of the answers.
-    pub statuses: Statuses,
-    /// The bytes of the answers.
-    pub bytes: u64,
-    /// When.
-    pub span: Span,
-    /// Requests by minute.
-    pub minutes: TimeBuckets,
-    /// The earliest request.
-    pub example: Example,
-}
-
-merge_fields!(ViolationTally { requests, statuses, bytes, span, minutes, example });

@@ -6,8 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Result;
+use crate::judge::robots::RobotsId;
 use crate::time::UtcTime;
 
+use super::renumbering::Renumbering;
+use super::request::{JudgedRequest, Measure};
+use super::short_map::ShortMap;
 use super::sums::{Compliance, is_default};
 use super::time_buckets::TimeBuckets;
 use crate::merge::{Merge, merge_fields, sum};
@@ -36,6 +41,27 @@ impl DelayTally {
 }
 
 merge_fields!(DelayTally { requests, hours, gaps });
+
+/// By the version of a robots.txt with a Crawl-delay for the crawler.
+pub type Paces = ShortMap<RobotsId, DelayTally>;
+
+impl Measure for Paces {
+    fn count(&mut self, request: &JudgedRequest<'_>) {
+        let (has_delay, _) = request.directives;
+        if let Some(robots) = request.robots().filter(|_| has_delay) {
+            self.entry(robots.id).count(request.record.time);
+        }
+    }
+
+    fn quoted_robots(&self, quote: &mut dyn FnMut(RobotsId)) {
+        self.iter().for_each(|(robots, _)| quote(*robots));
+    }
+
+    fn renumbered(self, numbers: &Renumbering) -> Result<Paces> {
+        let paces = self.into_iter();
+        paces.map(|(robots, pace)| Ok((numbers.version(robots)?, pace))).collect()
+    }
+}
 
 /// How requests compare with a delay.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::input::source::FileId;
+use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::time::UtcTime;
 
@@ -33,6 +34,16 @@ pub struct Example {
     /// When the snapshot was fetched that decided; `None` where robots.txt is a single file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<UtcTime>,
+}
+
+impl Example {
+    /// The request of `record`, judged by the snapshot of this time.
+    pub fn of(record: &Record<'_>, position: Position, snapshot: Option<UtcTime>) -> Example {
+        let Position { file, line } = position;
+        let target = record.target.unwrap_or_default();
+        let target = target[..target.len().min(EXAMPLE_BYTES_MAX)].into();
+        Example { time: record.time, file, line, target, snapshot }
+    }
 }
 
 impl Merge for Example {

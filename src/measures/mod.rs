@@ -1,13 +1,25 @@
-//! What is counted of a crawler's requests: a measure is one file.
+//! What is counted of the requests of one crawler at one origin.
+//!
+//! A measure is one file: its counter, how a request counts and how counts merge, its table if that
+//! needs nothing else, and its tests. [`crawler_tally`] is the list of measures.
 
 pub mod answer_tally;
 pub mod crawler_tally;
+pub mod days;
 pub mod delay_kept;
+pub mod draft_effect;
 pub mod example;
+pub mod policy_files;
 pub mod reactions;
+pub mod renumbering;
+pub mod request;
+pub mod restrictions;
 pub mod robots_fetches;
 pub mod short_map;
 pub mod statuses;
 pub mod sums;
+pub mod table;
 pub mod time_buckets;
+pub mod usage;
+pub mod violations;
 pub mod what_if;

@@ -6,8 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::judge::verdict::Verdict;
 use crate::time::UtcTime;
 
+use super::request::{AllRequests, JudgedRequest, Measure};
 use super::sums::{Span, Statuses, is_default};
 use super::time_buckets::TimeBuckets;
 use crate::merge::{Merge, merge_fields, sum};
@@ -115,7 +117,7 @@ impl FetchTally {
     }
 
     /// Whether the parts agree, for this number of other requests.
-    pub fn holds(&self, other_requests: u64, has_times: bool) -> bool {
+    fn agrees(&self, other_requests: u64, has_times: bool) -> bool {
         let total = |of: &TimeBuckets| {
             of.buckets().try_fold(0u64, |total, (_, count)| total.checked_add(count))
         };
@@ -132,6 +134,21 @@ merge_fields!(
     FetchTally { statuses, fetched, successful_fetches, read, read_200, read_304, stale },
     settle
 );
+
+impl Measure for FetchTally {
+    fn count(&mut self, request: &JudgedRequest<'_>) {
+        let record = request.record;
+        match request.dated.verdict {
+            Verdict::RobotsTxt => self.count_fetch(record.time, record.method, record.status),
+            _ => self.count_other(record.time),
+        }
+    }
+
+    fn holds(&self, all: &AllRequests) -> bool {
+        let fetches = all.total.robots_txt_requests;
+        self.statuses.total() == fetches && self.agrees(all.total.requests - fetches, all.has_times)
+    }
+}
 
 #[cfg(test)]
 mod tests {

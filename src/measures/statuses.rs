@@ -1,8 +1,16 @@
-//! The status of an answer, and its group in words.
+//! Requests by HTTP status: `statuses.csv`.
 
 use serde::{Deserialize, Serialize};
 
 use botaudit_robots::named_enum;
+
+use crate::table::columns::{BYTES, REQUESTS};
+use crate::table::schema::column;
+
+use super::request::{AllRequests, JudgedRequest, Measure};
+use super::short_map::ShortMap;
+use super::sums::Answered;
+use super::table::measure_table;
 
 /// A status from 100 to 599, or 0 for any other and for none. So there are at most 501.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -70,6 +78,41 @@ impl TryFrom<u16> for StatusCode {
     fn try_from(status: u16) -> Result<StatusCode, String> {
         let code = StatusCode::of(status);
         (code.0 == status).then_some(code).ok_or_else(|| format!("{status} is not a status"))
+    }
+}
+
+/// Requests by status; none in tallies that did not count them.
+pub type ByStatus = ShortMap<StatusCode, Answered>;
+
+impl Measure for ByStatus {
+    fn count(&mut self, request: &JudgedRequest<'_>) {
+        let record = request.record;
+        self.entry(StatusCode::of(record.status)).count(record.bytes);
+    }
+
+    fn holds(&self, all: &AllRequests) -> bool {
+        requests(self).is_some_and(|answers| answers <= all.total.requests)
+    }
+}
+
+/// Requests of all statuses; `None` if their sum cannot be.
+fn requests(by_status: &ByStatus) -> Option<u64> {
+    by_status.values().try_fold(0u64, |sum, of| sum.checked_add(of.requests))
+}
+
+measure_table! {
+    /// Requests by status.
+    pub const TABLE: ByStatus = "statuses.csv", "each origin, crawler, identity and HTTP status";
+    rows of => of.iter();
+    (code, answered) => {
+        let all = requests(of).unwrap_or_default();
+    }
+    cells row => {
+        column("status", "HTTP status", "status of the answers, 100 to 599; empty for any other, such as 000, and for requests without an answer") => row.maybe_counts(code.number().map(|number| [number])),
+        column("status_group", "ok, not-modified, redirected, refused, not-found, other-client-error, server-error, other", "`ok`: 200 to 299; `not-modified`: 304; `redirected`: other 3xx; `refused`: 401, 402, 403, 429, 451; `not-found`: 404, 410; `other-client-error`: other 4xx; `server-error`: 5xx; `other`: the rest") => row.word(code.group().as_str()),
+        REQUESTS => row.counts([answered.requests]),
+        column("share", "fraction, 6 decimals", "requests / all requests of this crawler and identity at this origin") => row.fraction(answered.requests, all),
+        BYTES => row.counts([answered.bytes]),
     }
 }
 

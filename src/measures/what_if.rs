@@ -6,45 +6,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::judge::verdict::RuleRef;
+use crate::error::Result;
+use crate::judge::robots::RobotsId;
 use crate::merge::{Merge, merge_fields};
-use botaudit_robots::named_enum;
 
+use super::draft_effect::{ChangeKey, Compared};
 use super::example::Example;
+use super::renumbering::Renumbering;
+use super::request::{JudgedRequest, Measure};
 use super::short_map::ShortMap;
 use super::sums::Span;
-
-/// The effect of a draft on a request.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Compared {
-    /// Nothing.
-    Same,
-    /// The effect.
-    Changes(ChangeKey),
-}
-
-/// A change, and the rules that make it.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-pub struct ChangeKey {
-    /// The change.
-    pub change: WhatIfChange,
-    /// The deciding line of the draft; `None` if no rule of it decides.
-    pub draft_line: Option<u32>,
-    /// The rule that decided; `None` if none did.
-    pub present: Option<RuleRef>,
-}
-
-named_enum! {
-    /// The change of a request.
-    #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum WhatIfChange {
-        /// It was allowed, and would be disallowed.
-        NewlyDisallowed = "newly-disallowed",
-        /// It was disallowed, and would be allowed.
-        NewlyAllowed = "newly-allowed",
-    }
-}
 
 /// The changes of a draft for one crawler at one origin.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -90,3 +61,28 @@ impl WhatIfTally {
 merge_fields!(WhatIfTally { judged, unchanged, changes });
 
 merge_fields!(ChangeTally { requests, span, example });
+
+impl Measure for Option<Box<WhatIfTally>> {
+    fn count(&mut self, request: &JudgedRequest<'_>) {
+        if let Some(compared) = request.compared {
+            self.get_or_insert_default().count(compared, || request.example());
+        }
+    }
+
+    fn quoted_robots(&self, quote: &mut dyn FnMut(RobotsId)) {
+        let changes = self.iter().flat_map(|simulated| &simulated.changes);
+        changes.filter_map(|(key, _)| key.present).for_each(|rule| quote(rule.robots));
+    }
+
+    fn renumbered(self, numbers: &Renumbering) -> Result<Option<Box<WhatIfTally>>> {
+        let Some(mut simulated) = self else { return Ok(None) };
+        let changes = std::mem::take(&mut simulated.changes).into_iter();
+        let changes = changes.map(|(mut key, mut change)| {
+            key.present = key.present.map(|rule| numbers.rule(rule)).transpose()?;
+            change.example.file = numbers.input(change.example.file)?;
+            Ok((key, change))
+        });
+        simulated.changes = changes.collect::<Result<_>>()?;
+        Ok(Some(simulated))
+    }
+}

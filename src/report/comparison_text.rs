@@ -6,7 +6,7 @@ use crate::audit::comparison::{
     CHANGES, compared_changes, compared_day, comparison, has_compared_changes,
 };
 use crate::crawlers::crawler::CrawlerId;
-use crate::measures::what_if::WhatIfChange;
+use crate::measures::draft_effect::WhatIfChange;
 use crate::numbers::{counted, percent};
 use crate::statistics::two_proportions;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::audit::coverage::Coverage;
 use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+use crate::measures::draft_effect::WhatIfChange;
 use crate::measures::sums::Sums;
-use crate::measures::what_if::WhatIfChange;
 use crate::merge::Merge;
 
 use super::aligned::{cut, wrapped};

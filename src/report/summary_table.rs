@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 use crate::measures::sums::Sums;
 use crate::merge::Merge;
 

@@ -110,3 +110,22 @@ macro_rules! table {
     };
 }
 pub(super) use table;
+
+/// The table of a measure, with rows for each crawler at each origin. A measure, its file and its
+/// field in the list of measures have one name.
+macro_rules! of_measure {
+    ($measure:ident) => {
+        &$crate::report::table::Table {
+            schema: $crate::measures::$measure::TABLE.schema,
+            only: None,
+            rows: |of, rows| {
+                of.audit.actors().try_for_each(|(origin, (crawler, identity), tally)| {
+                    let crawler = of.crawlers.registry.crawler(crawler);
+                    let at = $crate::measures::table::CrawlerAt { origin, crawler, identity };
+                    ($crate::measures::$measure::TABLE.rows)(&tally.$measure, at, rows)
+                })
+            },
+        }
+    };
+}
+pub(super) use of_measure;

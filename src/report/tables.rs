@@ -6,14 +6,12 @@ mod costs;
 mod crawl_delay;
 mod days;
 mod paths;
-mod policy_files;
 mod reactions;
 mod referrals;
 mod rejects;
 pub mod robots_fetches;
 mod robots_rules;
 mod sessions;
-mod statuses;
 pub mod summary;
 mod unknown_crawlers;
 mod usage;
@@ -22,12 +20,12 @@ mod what_if;
 
 use crate::audit::model::ReportModel;
 
-use super::table::Table;
+use super::table::{Table, of_measure};
 
 /// The tables of a report directory, in the order in which they are written.
 pub const TABLES: &[&Table] = &[
     &summary::SUMMARY,
-    &statuses::STATUS,
+    of_measure!(statuses),
     &referrals::REFERRALS,
     &costs::COSTS,
     &paths::SECTION,
@@ -43,7 +41,7 @@ pub const TABLES: &[&Table] = &[
     &days::HOURLY,
     &reactions::REACTIONS,
     &usage::USAGE,
-    &policy_files::POLICY_FILES,
+    of_measure!(policy_files),
     &unknown_crawlers::UNKNOWN_CRAWLERS,
     &rejects::REJECTS,
     &what_if::WHAT_IF,

@@ -19,9 +19,9 @@ mod tests {
     use super::super::super::tally::rows::{RowLimits, Rows};
     use super::super::*;
     use crate::bounded::StableHash;
-    use crate::measures::crawler_tally::ViolationTally;
     use crate::measures::example::Example;
     use crate::measures::sums::{Span, Statuses};
+    use crate::measures::violations::ViolationTally;
 
     /// Two crawlers of one operator, two of another, and two that only share a word.
     const CRAWLERS: [&str; 6] =

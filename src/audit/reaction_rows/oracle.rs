@@ -25,13 +25,14 @@ mod tests {
     use crate::audit::reaction_rows::plain::Facts;
     use crate::audit::reaction_rows::{OriginReactions, ReactionRow, ReactionThresholds};
     use crate::audit::tally::rows::{RowLimits, Rows};
-    use crate::measures::crawler_tally::{Actor, CrawlerTally, Times};
+    use crate::crawlers::identity::Actor;
+    use crate::measures::crawler_tally::{CrawlerTally, Times};
+    use crate::measures::draft_effect::WhatIfChange;
     use crate::measures::reactions::{
         BUCKETS_PER_CHANGE, MINUTES_MAX, ReactionLimits, TimedRequest,
     };
     use crate::measures::robots_fetches::is_successful_fetch;
     use crate::measures::sums::Span;
-    use crate::measures::what_if::WhatIfChange;
     use crate::merge::Merge;
     use crate::time::{DAY_SECONDS, UtcTime};
 

@@ -21,7 +21,8 @@ use super::header::{
     RobotsVersion, SCHEMA_VERSION,
 };
 use super::identity_sources::{IdentitySources, RangeListSummary, RangeSources};
-use super::{Tally, counter::Counter, counts::Renumbering, rulings::Rulings};
+use super::{Tally, counter::Counter, rulings::Rulings};
+use crate::measures::renumbering::Renumbering;
 
 /// The settings of a run.
 #[derive(Clone, Copy, Debug)]

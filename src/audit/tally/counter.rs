@@ -14,12 +14,14 @@ use super::super::hours::{HOURS_MAX, Hours};
 use super::super::memory_limit::MEMORY_DEFAULT;
 use super::super::sessions::{DelayedAt, SessionCounts, SessionTally};
 use super::super::{input_tally::InputTally, origin_key::OriginRank};
-use super::counts::{Counts, OriginRows, Renumbering, TimesEnd};
+use super::counts::{Counts, OriginRows, TimesEnd, renumbered_paths, renumbered_sections};
 use super::paths::PathCounter;
 use super::rows::{FinishedRows, RowLimits, Rows};
 use super::sections::Sections;
 use super::user_agents::UserAgentTally;
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
+use crate::measures::crawler_tally::CrawlerTally;
+use crate::measures::renumbering::Renumbering;
 
 /// The most user agents of unknown crawlers; the rest is `(others)`.
 pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
@@ -107,7 +109,7 @@ impl Counter {
             let origin = self.rows.origin(&origin_key, OriginRank::new(&origin_key, is_stranger));
             self.rows.visits(origin).absorb(visits);
             for (actor, tally) in rows {
-                let mut tally = numbers.row(tally)?;
+                let mut tally = tally.renumbered(numbers)?;
                 buckets += tally.time_buckets() as u64;
                 self.rows.row(origin, numbers.actor(actor)?).absorb(tally);
             }
@@ -121,8 +123,8 @@ impl Counter {
         for (actor, sessions) in counts.sessions {
             self.sessions.entry(numbers.actor(actor)?).or_default().absorb(sessions);
         }
-        self.sections.add(numbers.sections(counts.sections)?);
-        self.paths.add(numbers.paths(counts.paths)?);
+        self.sections.add(renumbered_sections(counts.sections, numbers)?);
+        self.paths.add(renumbered_paths(counts.paths, numbers)?);
         for (user_agent, tally) in counts.unknown_crawlers {
             self.unknown_crawlers.entry(&user_agent).absorb(tally);
         }
@@ -144,7 +146,9 @@ impl Counter {
         self.sections.settle(&self.rows);
         let FinishedRows { mut origins, times_end } = self.rows.finish();
         for OriginRows { rows, .. } in &mut origins {
-            let row = |(actor, tally)| Ok((numbers.actor(actor)?, numbers.row(tally)?));
+            let row = |(actor, tally): (Actor, CrawlerTally)| {
+                Ok((numbers.actor(actor)?, tally.renumbered(numbers)?))
+            };
             *rows = std::mem::take(rows).into_iter().map(row).collect::<Result<_>>()?;
             rows.sort_unstable_by_key(|(actor, _)| *actor);
         }
@@ -156,8 +160,8 @@ impl Counter {
         let sessions = sessions.map(|(actor, sessions)| Ok((numbers.actor(actor)?, sessions)));
         let mut sessions = sessions.collect::<Result<Vec<_>>>()?;
         sessions.sort_unstable_by_key(|(actor, _)| *actor);
-        let sections = numbers.sections(self.sections.into_counts(&origins))?;
-        let paths = numbers.paths(self.paths.into_counts())?;
+        let sections = renumbered_sections(self.sections.into_counts(&origins), numbers)?;
+        let paths = renumbered_paths(self.paths.into_counts(), numbers)?;
         let (unknown, other_unknown_crawlers) = self.unknown_crawlers.into_parts();
         let unknown = unknown.into_iter();
         let unknown = unknown.map(|(user_agent, tally)| (ByteBuf::from(user_agent), tally));

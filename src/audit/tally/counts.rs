@@ -4,10 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use crate::crawlers::{crawler::CrawlerId, identity::Identity, products::ProductId};
-use crate::error::{Error, Result};
-use crate::input::source::FileId;
+use crate::error::Result;
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotInForce};
-use crate::judge::{robots::RobotsId, usage::StatedPreference, verdict::RuleRef};
+use crate::measures::renumbering::Renumbering;
 
 use super::super::hours::Hours;
 use super::super::input_tally::InputTally;
@@ -16,11 +15,12 @@ use super::super::sessions::SessionTally;
 use super::path_counts::PathCounts;
 use super::section_counts::SectionCounts;
 use super::{rulings::Rulings, user_agents::UserAgentTally};
+use crate::crawlers::identity::Actor;
 use crate::measures::answer_tally::AnswerTally;
-use crate::measures::crawler_tally::{Actor, CrawlerTally};
+use crate::measures::crawler_tally::CrawlerTally;
 use crate::measures::short_map::ShortMap;
 use crate::measures::sums::Span;
-use crate::merge::{Merge, sum};
+use crate::merge::sum;
 
 /// The counts of a tally.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -96,113 +96,26 @@ pub struct TimesEnd {
     pub identity: Identity,
 }
 
-/// A map of the numbers of one tally to those of another; `None` if it lacks the entry.
-#[derive(Clone, Debug, Default)]
-pub struct Renumbering {
-    /// The numbers of inputs.
-    pub inputs: Vec<Option<FileId>>,
-    /// The numbers of crawlers.
-    pub crawlers: Vec<Option<CrawlerId>>,
-    /// The numbers of versions of robots.txt.
-    pub robots: Vec<Option<RobotsId>>,
+/// `counts` with the new numbers of crawlers.
+///
+/// # Errors
+/// If the tally is damaged and lacks a number.
+pub fn renumbered_sections(
+    mut counts: SectionCounts,
+    numbers: &Renumbering,
+) -> Result<SectionCounts> {
+    let tallies = counts.iter_mut().flatten();
+    tallies.into_iter().try_for_each(|(_, tallies)| numbers.by_actor(tallies))?;
+    Ok(counts)
 }
 
-impl Renumbering {
-    /// The new number of `crawler`.
-    ///
-    /// # Errors
-    /// If the tally is damaged and lacks the number.
-    pub fn crawler(&self, crawler: CrawlerId) -> Result<CrawlerId> {
-        find(&self.crawlers, crawler.index(), "crawler")
-    }
-
-    /// `actor` with the new number of its crawler.
-    ///
-    /// # Errors
-    /// As [`Renumbering::crawler`].
-    pub fn actor(&self, (crawler, identity): Actor) -> Result<Actor> {
-        Ok((self.crawler(crawler)?, identity))
-    }
-
-    /// The new number of `input`.
-    ///
-    /// # Errors
-    /// As [`Renumbering::crawler`].
-    pub fn input(&self, input: FileId) -> Result<FileId> {
-        find(&self.inputs, input.index(), "input")
-    }
-
-    /// `counts` with the new numbers of crawlers.
-    ///
-    /// # Errors
-    /// As [`Renumbering::crawler`].
-    pub fn sections(&self, mut counts: SectionCounts) -> Result<SectionCounts> {
-        let tallies = counts.iter_mut().flatten();
-        tallies.into_iter().try_for_each(|(_, tallies)| self.by_actor(tallies))?;
-        Ok(counts)
-    }
-
-    /// The same for paths.
-    ///
-    /// # Errors
-    /// As [`Renumbering::crawler`].
-    pub fn paths(&self, mut counts: PathCounts) -> Result<PathCounts> {
-        counts.paths.iter_mut().try_for_each(|(_, tallies)| self.by_actor(tallies))?;
-        self.by_actor(&mut counts.others)?;
-        self.by_actor(&mut counts.urls)?;
-        Ok(counts)
-    }
-
-    fn by_actor<T: Merge>(&self, tallies: &mut ShortMap<Actor, T>) -> Result<()> {
-        let of_actors = std::mem::take(tallies).into_iter();
-        let of_actors = of_actors.map(|(actor, tally)| Ok((self.actor(actor)?, tally)));
-        *tallies = of_actors.collect::<Result<_>>()?;
-        Ok(())
-    }
-
-    fn rule(&self, rule: RuleRef) -> Result<RuleRef> {
-        Ok(RuleRef { robots: self.version(rule.robots)?, line: rule.line })
-    }
-
-    fn version(&self, robots: RobotsId) -> Result<RobotsId> {
-        find(&self.robots, robots.index(), "robots.txt")
-    }
-
-    /// `tally` with the new numbers.
-    ///
-    /// # Errors
-    /// As [`Renumbering::crawler`].
-    pub fn row(&self, mut tally: CrawlerTally) -> Result<CrawlerTally> {
-        let violations = std::mem::take(&mut tally.violations);
-        let violations = violations.into_iter().map(|(rule, mut violation)| {
-            violation.example.file = self.input(violation.example.file)?;
-            Ok((self.rule(rule)?, violation))
-        });
-        tally.violations = violations.collect::<Result<_>>()?;
-        let paces = std::mem::take(&mut tally.paces).into_iter();
-        let paces = paces.map(|(robots, pace)| Ok((self.version(robots)?, pace)));
-        tally.paces = paces.collect::<Result<_>>()?;
-        let usage = std::mem::take(&mut tally.usage).into_iter();
-        let usage = usage.map(|(stated, usage)| {
-            Ok((StatedPreference { robots: self.version(stated.robots)?, ..stated }, usage))
-        });
-        tally.usage = usage.collect::<Result<_>>()?;
-        if let Some(simulated) = &mut tally.simulated {
-            let changes = std::mem::take(&mut simulated.changes).into_iter();
-            let changes = changes.map(|(mut key, mut change)| {
-                key.present = key.present.map(|rule| self.rule(rule)).transpose()?;
-                change.example.file = self.input(change.example.file)?;
-                Ok((key, change))
-            });
-            simulated.changes = changes.collect::<Result<_>>()?;
-        }
-        Ok(tally)
-    }
-}
-
-fn find<T: Copy>(numbers: &[Option<T>], number: usize, what: &str) -> Result<T> {
-    let found = numbers.get(number).copied().flatten();
-    found.ok_or_else(|| {
-        Error::inconsistent(format!("the tally is damaged: it has no {what} number {number}"))
-    })
+/// The same for paths.
+///
+/// # Errors
+/// As [`renumbered_sections`].
+pub fn renumbered_paths(mut counts: PathCounts, numbers: &Renumbering) -> Result<PathCounts> {
+    counts.paths.iter_mut().try_for_each(|(_, tallies)| numbers.by_actor(tallies))?;
+    numbers.by_actor(&mut counts.others)?;
+    numbers.by_actor(&mut counts.urls)?;
+    Ok(counts)
 }

@@ -17,10 +17,11 @@ use super::super::repeated_content::{NamedContent, RepeatedContents, repeated_co
 use super::super::{comparison::COMPARE_AT, memory_limit::MemoryLimit};
 use super::Tally;
 use super::counter::{Counter, TallyLimits};
-use super::counts::{Counts, Renumbering};
+use super::counts::Counts;
 use super::file::{DAMAGED, PackedTally, unreadable};
 use super::header::{Header, InputSummary, RobotsVersion};
 use super::made_by::{MadeBy, merge_options};
+use crate::measures::renumbering::Renumbering;
 
 /// Options of the time window and of a report; they may differ.
 const TIMES: [&str; 3] = ["since", "until", COMPARE_AT];

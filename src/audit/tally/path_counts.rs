@@ -7,8 +7,8 @@ use crate::merge::merge_fields;
 
 use super::super::distinct::Distinct;
 use super::urls::Urls;
+use crate::crawlers::identity::Actor;
 use crate::measures::answer_tally::AnswerTally;
-use crate::measures::crawler_tally::Actor;
 use crate::measures::short_map::ShortMap;
 
 /// The number of URLs of a path that are many.

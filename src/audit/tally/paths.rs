@@ -14,7 +14,7 @@ use super::path_counts::{PathCounts, PathTallies};
 use super::section_counts::push_origin;
 use super::sections::rank;
 use super::urls::{UrlPart, Urls, url_hash};
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 
 /// The most paths.
 const PATHS_MAX: usize = 20_000;

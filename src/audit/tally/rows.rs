@@ -19,9 +19,10 @@ use super::super::origin_key::OriginKey;
 use super::super::origin_key::OriginRank;
 use super::counts::{OriginRows, TimesEnd, Visits};
 use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
 use crate::judge::robots::RobotsId;
-use crate::measures::crawler_tally::{Actor, CrawlerTally};
+use crate::measures::crawler_tally::CrawlerTally;
 use crate::merge::{Merge, least};
 
 /// The most origins that the user did not name; the rest is `(others)`.
@@ -238,15 +239,12 @@ impl Rows {
 
     /// The versions of robots.txt that rows quote.
     pub fn quoted_robots(&self) -> BTreeSet<RobotsId> {
-        let of_row = |row: &Row| {
-            let violations = row.tally.violations.iter().map(|(rule, _)| rule.robots);
-            let delays = row.tally.paces.iter().map(|(robots, _)| *robots);
-            let changes = row.tally.simulated.iter().flat_map(|simulated| &simulated.changes);
-            let changes = changes.filter_map(|(key, _)| Some(key.present?.robots));
-            let usage = row.tally.usage.iter().map(|(stated, _)| stated.robots);
-            violations.chain(delays).chain(changes).chain(usage).collect::<Vec<_>>()
+        let mut quoted = BTreeSet::new();
+        let mut quote = |robots| {
+            quoted.insert(robots);
         };
-        self.rows.iter().flat_map(of_row).collect()
+        self.rows.iter().for_each(|row| row.tally.quoted_robots(&mut quote));
+        quoted
     }
 
     /// Keeps memory in bounds after `requests` more were added.

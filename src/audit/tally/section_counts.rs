@@ -7,7 +7,7 @@ use serde_bytes::ByteBuf;
 use crate::merge::merge_fields;
 
 use super::super::origin_key::{OriginKey, OriginRank};
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 use crate::measures::short_map::ShortMap;
 use crate::measures::sums::Statuses;
 

@@ -21,7 +21,7 @@ use super::rows::{OriginId, Rows};
 use super::section_counts::{
     NAMED, SectionCounts, SectionTallies, SectionTally, first_level, origin_and_path, push_origin,
 };
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 
 /// The most directories of each level.
 const SECTIONS_MAX: usize = 10_000;

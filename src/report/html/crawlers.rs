@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
+use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
-use crate::measures::crawler_tally::Actor;
 use crate::measures::sums::Sums;
 
 use super::super::page_model::crawler::{CrawlerTotals, RulesState};

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 
 use super::super::page_model::{PageModel, crawler::CrawlerTotals, is_itself};
 use super::{markup::strongly_counted, table::HtmlTable};

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::reaction_rows::ReactionRow;
-use crate::measures::what_if::WhatIfChange;
+use crate::measures::draft_effect::WhatIfChange;
 use crate::numbers::counted;
 use crate::time::{Day, UtcTime, Zone};
 

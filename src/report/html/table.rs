@@ -2,8 +2,8 @@
 
 use maud::{Markup, Render, html};
 
+use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
-use crate::measures::crawler_tally::Actor;
 use crate::measures::sums::Span;
 use crate::time::UtcTime;
 

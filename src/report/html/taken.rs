@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::audit::referral_rows::Referrals;
 use crate::audit::tally::section_counts::SectionTally;
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 use crate::measures::statuses::StatusGroup;
 use crate::measures::sums::Sums;
 use crate::merge::Merge;

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::judge::robots::DecidingRule;
-use crate::measures::what_if::WhatIfChange;
+use crate::measures::draft_effect::WhatIfChange;
 
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, legend};

@@ -3,8 +3,8 @@
 
 use crate::audit::crawler_row::Broken;
 use crate::audit::origin_key::OriginKey;
+use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
-use crate::measures::crawler_tally::Actor;
 use crate::numbers::{counted, grouped, percent};
 
 use super::rule::rule_text;

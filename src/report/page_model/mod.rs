@@ -14,11 +14,11 @@ use crate::audit::model::ReportModel;
 use crate::audit::reaction_rows::Reaction;
 use crate::audit::what_if_rows::WhatIf;
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
+use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
-use crate::measures::crawler_tally::Actor;
+use crate::measures::draft_effect::WhatIfChange;
 use crate::measures::sums::{Span, Sums};
-use crate::measures::what_if::WhatIfChange;
 use crate::merge::Merge;
 use crate::time::{Day, Hour};
 

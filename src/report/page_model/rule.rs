@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::crawler_row::Broken;
 use crate::audit::model::ReportModel;
+use crate::crawlers::identity::Actor;
 use crate::judge::robots::DecidingRule;
-use crate::measures::crawler_tally::Actor;
 use crate::measures::example::Example;
 use crate::measures::sums::Statuses;
 use crate::merge::Merge;

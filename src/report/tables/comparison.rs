@@ -2,7 +2,7 @@
 
 use crate::audit::comparison::{compared_changes, compared_day, comparison, has_compared_changes};
 use crate::audit::model::ReportModel;
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 use crate::report::table::table;
 use crate::statistics::two_proportions;
 use crate::table::columns::{CHANGE_DIRECTION, CHANGE_TIMES, CRAWLER, ORIGIN, SHARE_TEST};

@@ -1,7 +1,7 @@
 //! Requests by day and by hour.
 
 use crate::audit::hours::HourSums;
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 use crate::report::table::{Audited, table};
 use crate::table::columns::{
     ALLOWED, BYTES, DAY, ORIGIN, REQUESTS, SUMS, VIOLATION_RATE, VIOLATIONS, WHO,

@@ -2,8 +2,8 @@
 
 use crate::audit::model::ReportModel;
 use crate::audit::tally::urls::Urls;
+use crate::crawlers::identity::Actor;
 use crate::measures::answer_tally::AnswerTally;
-use crate::measures::crawler_tally::Actor;
 use crate::report::table::table;
 use crate::table::columns::{BYTES, CRAWLER, ORIGIN, REQUESTS, SEEN, STATUSES};
 use crate::table::schema::{column, count};

@@ -3,7 +3,7 @@
 use super::paths::urls_form;
 use crate::audit::model::ReportModel;
 use crate::audit::sessions::SessionSums;
-use crate::measures::crawler_tally::Actor;
+use crate::crawlers::identity::Actor;
 use crate::report::table::table;
 use crate::table::columns::{CRAWLER, REQUESTS_LATE, SESSION_SUMS};
 use crate::table::csv::Row;

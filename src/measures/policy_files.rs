@@ -1,0 +1,48 @@
+//! Requests for files beside robots.txt: `policy-files.csv`.
+
+use crate::judge::policy_files::PolicyFile;
+use crate::judge::verdict::Verdict;
+use crate::table::columns::{BYTES, REQUESTS, SEEN, STATUSES};
+use crate::table::schema::column;
+
+use super::answer_tally::AnswerTally;
+use super::request::{AllRequests, JudgedRequest, Measure};
+use super::short_map::ShortMap;
+use super::table::measure_table;
+
+/// Requests by the kind of the file.
+pub type ByPolicyFile = ShortMap<PolicyFile, AnswerTally>;
+
+impl Measure for ByPolicyFile {
+    fn count(&mut self, request: &JudgedRequest<'_>) {
+        let path = request.path.filter(|_| request.dated.verdict != Verdict::RobotsTxt);
+        let Some(path) = path else { return };
+        let named = || request.robots()?.named_file(request.judge.dialect(), (request.host, path));
+        if let Some(file) = PolicyFile::usual(path).or_else(named) {
+            let record = request.record;
+            self.entry(file).count(record.time, record.status, record.bytes);
+        }
+    }
+
+    fn holds(&self, all: &AllRequests) -> bool {
+        let requests = self.values().try_fold(0u64, |sum, file| {
+            sum.checked_add(file.requests).filter(|_| file.holds(all.span))
+        });
+        let others = all.total.requests - all.total.robots_txt_requests - all.total.no_path;
+        requests.is_some_and(|requests| requests <= others)
+    }
+}
+
+measure_table! {
+    /// Requests for files beside robots.txt.
+    pub const TABLE: ByPolicyFile = "policy-files.csv", "each origin, crawler, identity and kind of file that the crawler requested: see [files](#policy-files)";
+    rows of => of.iter();
+    (file, answers) => {}
+    cells row => {
+        column("file", "llms.txt, llms-full.txt, ai.txt, tdmrep.json, license, security.txt, ads.txt, app-ads.txt, humans.txt, sitemap", "kind of the file") => row.word(file.as_str()),
+        REQUESTS => row.counts([answers.requests]),
+        STATUSES => row.counts(answers.statuses.counts()),
+        BYTES => row.counts([answers.bytes]),
+        SEEN => row.maybe(answers.span, 2, |row, span| row.time(span.first).time(span.last)),
+    }
+}

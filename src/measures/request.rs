@@ -1,0 +1,100 @@
+//! A judged request, and what a measure does with it.
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::error::Result;
+use crate::judge::Judge;
+use crate::judge::restriction::Restriction;
+use crate::judge::robots::{Robots, RobotsId};
+use crate::judge::rule_changes::RuleChange;
+use crate::judge::usage::StatedPreference;
+use crate::judge::verdict::DatedVerdict;
+use crate::logs::record::Record;
+use crate::merge::Merge;
+use crate::time::Day;
+use crate::url::path::PathQuery;
+
+use super::draft_effect::Compared;
+use super::example::{Example, Position};
+use super::reactions::ReactionLimits;
+use super::renumbering::Renumbering;
+use super::sums::{Span, Sums};
+
+/// A request of a crawler, with all that more than one measure needs of it.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedRequest<'a> {
+    /// The line of the log.
+    pub record: &'a Record<'a>,
+    /// Where the line is.
+    pub position: Position,
+    /// The day of the request, in the time zone of the report.
+    pub day: Day,
+    /// Who made the request.
+    pub crawler: CrawlerId,
+    /// The host of the origin, with its port if it is not the usual one; `None` if the log names no
+    /// host.
+    pub host: Option<&'a str>,
+    /// The path and query, prepared for comparison with rules; `None` if the target has none.
+    pub path: Option<PathQuery<'a>>,
+    /// The verdict, and what it depends on.
+    pub dated: DatedVerdict<'a>,
+    /// Who made the verdict.
+    pub judge: &'a Judge,
+    /// Whether the robots.txt in force has a Crawl-delay for the crawler, and how it restricts it.
+    pub directives: (bool, Option<Restriction>),
+    /// The preferences about use that applied to the request.
+    pub stated: &'a [StatedPreference],
+    /// The changes of the rules for the crawler, and which requests count for them; `None` if
+    /// robots.txt has no history.
+    pub changes: Option<(&'a [RuleChange], ReactionLimits)>,
+    /// The effect of a draft, if the request was compared with one.
+    pub compared: Option<Compared>,
+    /// Whether the identity is unverified, though a list or DNS of another time contradicts it.
+    pub is_of_other_time: bool,
+}
+
+impl<'a> JudgedRequest<'a> {
+    /// The robots.txt in force.
+    pub fn robots(&self) -> Option<&'a Robots> {
+        self.dated.robots.map(|robots| &**robots)
+    }
+
+    /// The request as a report shows it.
+    pub fn example(&self) -> Example {
+        Example::of(self.record, self.position, self.dated.snapshot)
+    }
+}
+
+/// What is counted of the requests of one crawler at one origin.
+pub trait Measure: Merge + Sized {
+    /// Counts one request. The loop calls this for each request of a crawler, so it makes no text,
+    /// and searches for nothing that another measure needs, too: that is in [`JudgedRequest`].
+    fn count(&mut self, request: &JudgedRequest<'_>);
+
+    /// Gives the versions of robots.txt that its tables quote to `quote`.
+    fn quoted_robots(&self, _quote: &mut dyn FnMut(RobotsId)) {}
+
+    /// The same counts with the numbers of another tally.
+    ///
+    /// # Errors
+    /// If the tally is damaged and lacks a number.
+    fn renumbered(self, _numbers: &Renumbering) -> Result<Self> {
+        Ok(self)
+    }
+
+    /// Whether the counts agree with all requests of their row. A file may have been written by
+    /// anybody.
+    fn holds(&self, _all: &AllRequests) -> bool {
+        true
+    }
+}
+
+/// All requests of one crawler at one origin.
+#[derive(Clone, Copy, Debug)]
+pub struct AllRequests {
+    /// By verdict.
+    pub total: Sums,
+    /// When they were made.
+    pub span: Option<Span>,
+    /// Whether their minutes and hours are known.
+    pub has_times: bool,
+}

@@ -1,0 +1,83 @@
+//! Violations by the rule that was broken.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::judge::robots::RobotsId;
+use crate::judge::verdict::{RuleRef, Verdict};
+use crate::merge::{Merge, merge_fields};
+
+use super::example::Example;
+use super::renumbering::Renumbering;
+use super::request::{JudgedRequest, Measure};
+use super::short_map::ShortMap;
+use super::sums::{Span, Statuses};
+use super::time_buckets::TimeBuckets;
+
+/// Violations by deciding rule.
+pub type BrokenRules = ShortMap<RuleRef, ViolationTally>;
+
+/// Requests that one rule disallowed.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct ViolationTally {
+    /// The number of requests.
+    pub requests: u64,
+    /// The statuses of the answers.
+    pub statuses: Statuses,
+    /// The bytes of the answers.
+    pub bytes: u64,
+    /// When.
+    pub span: Span,
+    /// Requests by minute.
+    pub minutes: TimeBuckets,
+    /// The earliest request.
+    pub example: Example,
+}
+
+merge_fields!(ViolationTally { requests, statuses, bytes, span, minutes, example });
+
+impl Measure for BrokenRules {
+    fn count(&mut self, request: &JudgedRequest<'_>) {
+        let Verdict::Violation(rule) = request.dated.verdict else { return };
+        let (record, position) = (request.record, request.position);
+        let sum = match self.get_mut(&rule) {
+            Some(sum) => sum,
+            None => self.entry_or_insert_with(rule, || ViolationTally::at(request.example())),
+        };
+        sum.requests += 1;
+        sum.statuses.count(record.status);
+        sum.bytes = sum.bytes.saturating_add(record.bytes);
+        sum.span.absorb(Span::at(record.time));
+        sum.minutes.add(record.time.unix_minute(), 1);
+        let Example { time, file, line, .. } = &sum.example;
+        if (record.time, position.file, position.line) < (*time, *file, *line) {
+            sum.example = request.example();
+        }
+    }
+
+    fn quoted_robots(&self, quote: &mut dyn FnMut(RobotsId)) {
+        self.iter().for_each(|(rule, _)| quote(rule.robots));
+    }
+
+    fn renumbered(self, numbers: &Renumbering) -> Result<BrokenRules> {
+        let renumbered = self.into_iter().map(|(rule, mut violation)| {
+            violation.example.file = numbers.input(violation.example.file)?;
+            Ok((numbers.rule(rule)?, violation))
+        });
+        renumbered.collect()
+    }
+}
+
+impl ViolationTally {
+    /// Nothing yet, but an example.
+    fn at(example: Example) -> ViolationTally {
+        ViolationTally {
+            requests: 0,
+            statuses: Statuses::default(),
+            bytes: 0,
+            span: Span::at(example.time),
+            minutes: TimeBuckets::default(),
+            example,
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Verdicts on single URLs of many origins, for applications.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::judge::{Judge, profile::CrawlerProfile, verdict::JudgedAt};
 use crate::url::{dialect::Dialect, path::prepare};
 
 use super::answer::{RowVerdict, VerdictWord};
-use super::{known_origin::KnownOrigin, origin_cache::OriginCache, url_parts::UrlParts};
+use super::{known_origin::KnownOrigin, shared_origins::SharedOrigins, url_parts::UrlParts};
 
 /// Bytes for robots.txt files and their compiled rules.
 const RULES_BYTES_MAX: usize = 256 << 20;
@@ -34,11 +34,12 @@ const ORIGINS_BYTES_MAX: usize = 64 << 20;
 /// ```
 ///
 /// Each robots.txt is read when it is first needed. Files stay in memory up to a total of about 320
-/// MiB. Threads can share a classifier.
+/// MiB. Threads can share a classifier: while one of them reads a robots.txt, only those wait that need
+/// the same file.
 #[derive(Debug)]
 pub struct Classifier {
     judge: Judge,
-    origins: Mutex<OriginCache>,
+    origins: SharedOrigins,
 }
 
 /// May the crawler request the URL?
@@ -92,7 +93,7 @@ impl Classifier {
 
     fn of(robots: &Path, profile: CrawlerProfile, dialect: Dialect) -> Result<Classifier> {
         let judge = Judge::open_many(robots, vec![profile], dialect, RULES_BYTES_MAX)?;
-        Ok(Classifier { judge, origins: Mutex::new(OriginCache::new(ORIGINS_BYTES_MAX)) })
+        Ok(Classifier { judge, origins: SharedOrigins::new(ORIGINS_BYTES_MAX) })
     }
 
     /// May the crawler request `url`?
@@ -114,8 +115,8 @@ impl Classifier {
 
     fn origin(&self, url: &[u8], parts: &UrlParts<'_>) -> Arc<KnownOrigin> {
         let key = &url[..url.len() - parts.rest.len()];
-        let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
-        origins.origin(&self.judge, key, parts)
+        let read = |judge: &Judge, origin| KnownOrigin::of(judge, &origin);
+        self.origins.origin(&self.judge, key, parts, read)
     }
 }
 
@@ -131,6 +132,38 @@ mod tests {
     use super::*;
 
     fn is_shared<T: Send + Sync>(_: &T) {}
+
+    /// A pipe that nobody writes to stands for a slow disk.
+    #[test]
+    #[cfg(unix)]
+    fn a_slow_file_delays_only_its_own_origin() {
+        let dir = tempfile::tempdir().unwrap();
+        for host in ["slow.example", "quick.example"] {
+            std::fs::write(dir.path().join(host), "").unwrap();
+        }
+        let classifier = Arc::new(Classifier::open(dir.path(), ["a"], Dialect::Google).unwrap());
+        let slow = dir.path().join("slow.example");
+        std::fs::remove_file(&slow).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&slow).status().unwrap();
+        assert!(made.success());
+        let (send, answers) = std::sync::mpsc::channel();
+        // No scope: a thread that waits for ever must not keep the test from failing.
+        let ask = |url: &'static str| {
+            let (classifier, send) = (Arc::clone(&classifier), send.clone());
+            std::thread::spawn(move || send.send((url, classifier.classify(url).verdict)));
+        };
+        ask("https://slow.example/");
+        // Opening to write waits until the other side is opened, so the file is being read then.
+        let mut written = std::fs::OpenOptions::new().write(true).open(&slow).unwrap();
+        ask("https://quick.example/");
+        let long = std::time::Duration::from_secs(60);
+        let quick = answers.recv_timeout(long).expect("the slow file delays another origin");
+        assert_eq!(quick, ("https://quick.example/", VerdictWord::Allowed));
+        std::io::Write::write_all(&mut written, b"User-agent: *\nDisallow: /\n").unwrap();
+        drop(written);
+        let slow = answers.recv_timeout(long).unwrap();
+        assert_eq!(slow, ("https://slow.example/", VerdictWord::Disallowed));
+    }
 
     #[test]
     fn one_file_governs_all_origins() {

@@ -46,12 +46,17 @@ impl KnownOrigin {
 
     /// Looks up the origin of `address` in the judge.
     pub fn open(judge: &Judge, address: &UrlParts<'_>) -> KnownOrigin {
-        let Some(origin) = Origin::from_authority(address.scheme, address.authority) else {
-            return KnownOrigin::nowhere();
-        };
-        let known = match judge.read_history(&origin, HostSource::Own) {
+        match Origin::from_authority(address.scheme, address.authority) {
+            None => KnownOrigin::nowhere(),
+            Some(origin) => KnownOrigin::of(judge, &origin),
+        }
+    }
+
+    /// Looks up `origin` in the judge.
+    pub fn of(judge: &Judge, origin: &Origin) -> KnownOrigin {
+        let known = match judge.read_history(origin, HostSource::Own) {
             Ok(Some(history)) => Known::History(history),
-            Ok(None) if !judge.is_named(&origin) => Known::Nothing,
+            Ok(None) if !judge.is_named(origin) => Known::Nothing,
             Ok(None) | Err(_) => Known::Unreadable,
         };
         KnownOrigin { origin: Some(origin.as_str().into()), known }

@@ -17,6 +17,7 @@ pub mod origin_cache;
 pub mod outcome;
 pub mod record_boundary;
 pub mod rows;
+mod shared_origins;
 pub mod summary;
 pub mod url_parts;
 

@@ -13,7 +13,7 @@ use crate::judge::Judge;
 
 use super::{known_origin::KnownOrigin, url_parts::UrlParts};
 
-/// The cache of one thread.
+/// The cache.
 #[derive(Debug, Default)]
 pub struct OriginCache {
     young: HashMap<Box<[u8]>, Arc<KnownOrigin>, RandomState>,
@@ -37,33 +37,53 @@ impl OriginCache {
 
     /// The origin of the URLs that begin with `key`, which is `address` as written.
     pub fn origin(&mut self, judge: &Judge, key: &[u8], url: &UrlParts<'_>) -> Arc<KnownOrigin> {
-        // What the judge drops to save memory must not stay here.
         let forgotten = judge.times_forgotten();
-        if self.forgotten != forgotten {
+        self.find(forgotten, key).unwrap_or_else(|| {
+            let origin = Arc::new(KnownOrigin::open(judge, url));
+            self.keep(forgotten, key.into(), &origin);
+            origin
+        })
+    }
+
+    /// The origin that is kept by `key`; `forgotten` says how often the judge has dropped its
+    /// memory.
+    pub fn find(&mut self, forgotten: u64, key: &[u8]) -> Option<Arc<KnownOrigin>> {
+        self.forget_until(forgotten);
+        if let Some(origin) = self.young.get(key) {
+            self.found += 1;
+            return Some(Arc::clone(origin));
+        }
+        let (key, origin) = self.old.remove_entry(key)?;
+        self.found += 1;
+        self.put(key, &origin);
+        Some(origin)
+    }
+
+    /// Keeps `origin`, which was looked up when the judge had dropped its memory `forgotten` times.
+    pub fn keep(&mut self, forgotten: u64, key: Box<[u8]>, origin: &Arc<KnownOrigin>) {
+        self.opened += 1;
+        self.forget_until(forgotten);
+        // If the judge has dropped it since, it must not stay. Another thread may have been quicker.
+        if self.forgotten == forgotten && !self.young.contains_key(&key) {
+            self.put(key, origin);
+        }
+    }
+
+    /// What the judge drops to save memory must not stay here.
+    fn forget_until(&mut self, forgotten: u64) {
+        if self.forgotten < forgotten {
             let OriginCache { bytes_max, opened, found, .. } = *self;
             *self = OriginCache { forgotten, bytes_max, opened, found, ..OriginCache::default() };
         }
-        if let Some(origin) = self.young.get(key) {
-            self.found += 1;
-            return Arc::clone(origin);
-        }
-        let (key, origin) = match self.old.remove_entry(key) {
-            Some(known) => {
-                self.found += 1;
-                known
-            }
-            None => {
-                self.opened += 1;
-                (key.into(), Arc::new(KnownOrigin::open(judge, url)))
-            }
-        };
+    }
+
+    fn put(&mut self, key: Box<[u8]>, origin: &Arc<KnownOrigin>) {
         let bytes = key.len() + origin.size_bytes();
         if self.young_bytes + bytes > self.bytes_max {
             self.old = std::mem::take(&mut self.young);
             self.young_bytes = 0;
         }
         self.young_bytes += bytes;
-        self.young.insert(key, Arc::clone(&origin));
-        origin
+        self.young.insert(key, Arc::clone(origin));
     }
 }

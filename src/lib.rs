@@ -130,5 +130,5 @@ pub use classify::classifier::{Classification, Classifier};
 pub use config::audit_config::AuditConfig;
 pub use crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 pub use crawlers::registry::Registry;
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use run::library::{Audit, AuditReport, AuditRow};

@@ -48,7 +48,7 @@ fn check(version: &RobotsVersion, bytes: &[u8]) -> Result<()> {
     if bytes.len() as u64 != version.size_bytes || Digest::of(bytes) == version.digest {
         return Ok(());
     }
-    Err(Error::usage(format!(
+    Err(Error::input(format!(
         "a robots.txt in the report does not have its digest, {}; the archive was damaged when the \
          logs were audited, or the report was changed; restore the archive and audit the logs again",
         version.digest

@@ -81,7 +81,7 @@ fn cut(text: &str, chars_max: usize) -> String {
 fn report_id() -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)
-        .map_err(|err| Error::usage(format!("no random numbers from the system: {err}")))?;
+        .map_err(|err| Error::system(format!("no random numbers from the system: {err}")))?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

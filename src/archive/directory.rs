@@ -39,7 +39,7 @@ impl Directory {
         let faults: Vec<String> =
             entries.into_iter().filter_map(|entry| directory.add(entry).err()).collect();
         if !faults.is_empty() {
-            return Err(Error::usage(faults.join("; ")));
+            return Err(Error::input(faults.join("; ")));
         }
         if directory.exact.is_empty() && directory.by_host.is_empty() {
             let why = "contains no robots.txt; name the files example.com, example.com.txt, \

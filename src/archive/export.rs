@@ -25,7 +25,7 @@ pub fn export(archive: &Archive, directory: &Path) -> Result<u64> {
     let cannot_write = |err| Error::io("cannot write", directory, err);
     fs::create_dir_all(directory).map_err(cannot_write)?;
     if fs::read_dir(directory).map_err(cannot_write)?.next().is_some() {
-        return Err(Error::invalid_file(directory, "is not empty; use an empty or new directory"));
+        return Err(Error::refused(directory, "is not empty; use an empty or new directory"));
     }
     write_all(archive, directory).inspect_err(|_| empty(directory))
 }

@@ -111,7 +111,7 @@ impl Archive {
              {}); restore it from a backup, or import its sources into a new archive",
             key.digest
         );
-        Err(Error::invalid_file(&self.path, why))
+        Err(Error::archive(&self.path, why))
     }
 
     /// `entry` of `origin` with its body.

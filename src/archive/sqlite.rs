@@ -90,7 +90,7 @@ pub fn is_sqlite(path: &Path) -> Result<bool> {
 /// If it cannot be read, or is not an archive of this version.
 pub fn open_to_read(path: &Path) -> Result<Connection> {
     if !is_sqlite(path)? {
-        return Err(Error::invalid_file(
+        return Err(Error::archive(
             path,
             "is not an archive; create one with: botaudit robots import",
         ));
@@ -120,13 +120,13 @@ pub fn open_to_read(path: &Path) -> Result<Connection> {
 pub fn open_to_write(path: &Path) -> Result<Connection> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
-            return Err(Error::invalid_file(
+            return Err(Error::refused(
                 path,
                 "is a directory, but an archive is a file; name a file",
             ));
         }
         Ok(metadata) if metadata.len() > 0 && !is_sqlite(path)? => {
-            return Err(Error::invalid_file(
+            return Err(Error::refused(
                 path,
                 "is not an archive; not overwritten; name another file",
             ));
@@ -193,7 +193,7 @@ pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
         Some(ErrorCode::ReadOnly) => "it is read-only".to_owned(),
         _ => err.to_string(),
     };
-    Error::invalid_file(path, format!("cannot {doing} the archive: {why}"))
+    Error::archive(path, format!("cannot {doing} the archive: {why}"))
 }
 
 /// Sets up a connection. The file may be untrusted: nothing in its schema is executed.
@@ -258,7 +258,7 @@ fn known(path: &Path, opened: rusqlite::Result<(Connection, Marks)>) -> Result<C
         (APPLICATION_ID, version, _) => known_version(path, version)?,
         _ => {
             let why = "is an SQLite file of another program, not an archive; name another file";
-            return Err(Error::invalid_file(path, why));
+            return Err(Error::archive(path, why));
         }
     }
     known_schema(path, &connection)?;
@@ -277,7 +277,7 @@ fn known_version(path: &Path, version: i32) -> Result<()> {
              {SCHEMA_VERSION}; update botaudit"
         ),
     };
-    Err(Error::invalid_file(path, why))
+    Err(Error::archive(path, why))
 }
 
 /// Checks that an archive has exactly the tables of its version. A view in place of a table may
@@ -297,7 +297,7 @@ fn known_schema(path: &Path, connection: &Connection) -> Result<()> {
     let is_known = found.len() == expected.len()
         && expected.iter().all(|sql| found.iter().any(|found| found == sql));
     let why = "does not have the tables of an archive; restore it from a backup, or import again";
-    if is_known { Ok(()) } else { Err(Error::invalid_file(path, why)) }
+    if is_known { Ok(()) } else { Err(Error::archive(path, why)) }
 }
 
 #[cfg(test)]

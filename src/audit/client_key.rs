@@ -42,7 +42,7 @@ impl ClientKey {
     pub fn random() -> Result<ClientKey> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|err| {
-            Error::usage(format!(
+            Error::system(format!(
                 "the operating system returned no random \
                  numbers: {err}"
             ))

@@ -167,11 +167,11 @@ impl CollectedHeader {
                       --collect";
         self.made_by(name).check_same(&audit.made_by("this audit"), &exempt, advice)?;
         if self.crawlers != audit.crawlers {
-            return Err(Error::invalid_file(Path::new(name), DAMAGED));
+            return Err(Error::tally(Path::new(name), DAMAGED));
         }
         match audit.inputs.difference(&self.inputs).next() {
             None => Ok(()),
-            Some(input) => Err(Error::usage(format!(
+            Some(input) => Err(Error::unfit(format!(
                 "{name} has no data of the input '{input}'; collect from this input, too, and \
                  merge, or use --name with the name it had then"
             ))),
@@ -195,9 +195,9 @@ impl CollectedFile {
                 true => "was written by another version of botaudit; collect again",
                 false => "is not a file of audit --collect",
             };
-            return Err(Error::invalid_file(path, why));
+            return Err(Error::tally(path, why));
         };
-        let damaged = || Error::invalid_file(path, DAMAGED);
+        let damaged = || Error::tally(path, DAMAGED);
         let refused = |why| match why {
             Unreadable::Damaged => damaged(),
             Unreadable::TooLarge => packed::too_large(path, memory),
@@ -210,7 +210,7 @@ impl CollectedFile {
                 header.version,
                 env!("CARGO_PKG_VERSION")
             );
-            return Err(Error::invalid_file(path, why));
+            return Err(Error::tally(path, why));
         }
         let body: Body = packed::unpacked(body, memory).map_err(refused)?;
         let has_answers = body.answers.is_some();
@@ -257,7 +257,7 @@ pub fn merge_collected(paths: &[PathBuf], memory_bytes: usize) -> Result<Collect
         let name = path.display().to_string();
         for input in &file.header.inputs {
             if let Some(other) = owners.insert(input.clone(), name.clone()) {
-                return Err(Error::usage(format!(
+                return Err(Error::unfit(format!(
                     "{other} and {name} both contain the input '{input}' but differ, so its \
                      lines would count twice; remove one, or give the inputs different names \
                      with audit --collect --name"
@@ -281,7 +281,7 @@ pub fn merge_collected(paths: &[PathBuf], memory_bytes: usize) -> Result<Collect
                     let body = packed::measure(body, &memory);
                     let body = body.map_err(|_| packed::too_large(path, &memory))?;
                     let collected = body.into_collected(sum.header.crawlers.len());
-                    let damaged = || Error::invalid_file(path, DAMAGED);
+                    let damaged = || Error::tally(path, DAMAGED);
                     sum.collected = collected.ok_or_else(damaged)?;
                 }
             }
@@ -301,7 +301,7 @@ fn refuse_repeated_contents(
         contents.map(|(owner, name, sketch)| NamedContent { owner: *owner, name, sketch });
     match repeated_contents(contents.collect()).certain {
         None => Ok(()),
-        Some((part, whole)) => Err(Error::usage(format!(
+        Some((part, whole)) => Err(Error::unfit(format!(
             "the input '{}' of {} begins with all lines of the input '{}' of {}, so these lines \
              would count twice; leave one of the two logs out, and collect from the others again",
             whole.name,
@@ -320,7 +320,7 @@ fn check_same_run(
     let advice = "collect again from the logs of one of them, with the options of the other";
     left_by.check_same(&right_by, &NEUTRAL, advice)?;
     if left.client_key != right.client_key {
-        return Err(Error::usage(format!(
+        return Err(Error::unfit(format!(
             "{left_name} and {right_name} cannot be merged: their clients are hashed with \
              different keys; collect both again with the same --client-key"
         )));

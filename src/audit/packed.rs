@@ -95,7 +95,7 @@ pub fn too_large(path: &Path, memory: &MemoryLimit) -> Error {
         "takes more than {limit} of memory, the limit; if you know who made it, allow more with \
          --memory {more}"
     );
-    Error::invalid_file(path, why)
+    Error::tally(path, why)
 }
 
 /// `bytes` as flags have them.

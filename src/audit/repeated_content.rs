@@ -58,7 +58,7 @@ pub fn refuse_repeated_pipes<'a>(
     let RepeatedContents { certain, alike } = repeated_contents(contents.collect());
     match certain {
         None => Ok(alike),
-        Some((part, whole)) => Err(Error::usage(format!(
+        Some((part, whole)) => Err(Error::input(format!(
             "the input '{}' begins with all lines of the input '{}', so these lines would count \
              twice; leave one of the two out",
             whole.name, part.name

@@ -157,7 +157,7 @@ fn column_index(column: &str, header: &[String], name: &str) -> Result<usize> {
         (1..=header.len()).contains(&number).then(|| number - 1)
     };
     by_name.or_else(by_number).ok_or_else(|| {
-        Error::usage(format!(
+        Error::input(format!(
             "{name} has no column '{column}'; its columns are {}",
             header.join(", ")
         ))

@@ -1,5 +1,6 @@
 //! What a judge knows about origins: their histories in the store, and outages from logs.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::archive::Store;
@@ -128,7 +129,8 @@ impl Judge {
                     return Ok(Arc::clone(known));
                 }
                 let body = self.store.body(origin, *key);
-                let body = body.map_err(|err| Error::usage(format!("{origin}: {err}")))?;
+                let body = body
+                    .map_err(|err| Error::archive(Path::new(origin.as_str()), err.to_string()))?;
                 let robots = self.version_of(key.digest, &body);
                 self.keep(0);
                 Ok(robots)

@@ -58,7 +58,7 @@ pub fn fetch_all(
             match thread.spawn_scoped(scope, move || work(queue, &sender)) {
                 Ok(_) => {}
                 Err(err) if started == 0 => {
-                    return Err(Error::usage(format!(
+                    return Err(Error::system(format!(
                         "cannot start a thread for fetches: {err}; raise the limit of processes \
                          (ulimit -u)"
                     )));

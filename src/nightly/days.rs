@@ -35,7 +35,7 @@ pub fn check_reports(reports: &Path, all: &Path) -> Result<()> {
                 name.escape_debug(),
                 all.display()
             );
-            return Err(Error::invalid_file(reports, why));
+            return Err(Error::refused(reports, why));
         }
     }
     Ok(())

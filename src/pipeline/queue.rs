@@ -72,7 +72,7 @@ pub struct InputQueue<'a, W: QueueWorker> {
 
 /// The error if the system does not start `what`.
 pub(super) fn not_started(what: &str, cause: &impl fmt::Display) -> Error {
-    Error::usage(format!(
+    Error::system(format!(
         "cannot start {what}: {cause}; use fewer (--threads 1), or raise the limits of processes \
          and memory (ulimit -u, ulimit -v)"
     ))

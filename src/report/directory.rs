@@ -57,7 +57,7 @@ impl Staging {
             io::ErrorKind::WouldBlock => {
                 let why =
                     "another run is writing this report; wait until it ends, or use another -o";
-                Error::invalid_file(&name, why)
+                Error::refused(&name, why)
             }
             // Of another user, or not a file.
             _ => match lock_name(&target) {
@@ -167,7 +167,7 @@ fn resolved(target: &Path) -> Result<PathBuf> {
 }
 
 fn nameless(target: &Path) -> Error {
-    Error::invalid_file(target, "cannot be a report directory; use -o with a name")
+    Error::refused(target, "cannot be a report directory; use -o with a name")
 }
 
 /// The fields of `run.json` that identify a report.
@@ -186,7 +186,7 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
         Ok(entries) => entries,
         Err(err) if err.kind() == io::ErrorKind::NotFound && target.is_symlink() => {
             let why = "is a link to a directory that does not exist; create it, or use another -o";
-            return Err(Error::invalid_file(target, why));
+            return Err(Error::refused(target, why));
         }
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(err) => return Err(Error::io("cannot replace -o", target, err)),
@@ -197,7 +197,7 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
     // A shell in it would be left in a directory that is removed.
     if matches!((fs::canonicalize(target), env::current_dir()), (Ok(it), Ok(at)) if it == at) {
         let why = "is the current directory and cannot be replaced; use -o with another directory";
-        return Err(Error::invalid_file(target, why));
+        return Err(Error::refused(target, why));
     }
     let names = entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>();
     let names = names.map_err(|err| Error::io("cannot list -o", target, err))?;
@@ -210,7 +210,7 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
     let Some(run) = run.filter(|run| run.program == env!("CARGO_PKG_NAME")) else {
         let why =
             "is not a report of botaudit; not overwritten; use another -o, or empty the directory";
-        return Err(Error::invalid_file(target, why));
+        return Err(Error::refused(target, why));
     };
     let is_ours = |name: &OsString| {
         let files = run.files.iter().map(String::as_str).chain([RUN_JSON, PAGE, TALLY]);
@@ -221,7 +221,7 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
         "is not part of the older report; move it, or use -o with another directory than {}",
         target.display()
     );
-    Err(Error::invalid_file(&target.join(name.display().to_string()), why))
+    Err(Error::refused(&target.join(name.display().to_string()), why))
 }
 
 /// Exchanges `first` and `second` at once, which not every system can.

@@ -23,7 +23,7 @@ impl OutputFile {
     /// If its directory cannot be written to, or it is a directory.
     pub fn create(path: &Path) -> Result<OutputFile> {
         if path.file_name().is_none() || path.is_dir() {
-            return Err(Error::invalid_file(path, "is not a file name; write -o verdicts.csv"));
+            return Err(Error::refused(path, "is not a file name; write -o verdicts.csv"));
         }
         let file = StagedFile::create(path).map_err(|err| Error::io("cannot write", path, err))?;
         OutputFile::to(path, file)

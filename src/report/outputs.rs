@@ -171,7 +171,7 @@ impl Outputs {
         self.updated(flag, path)?;
         if path.is_dir() {
             let why = format!("is a directory; use {flag} with the name of a file");
-            return Err(Error::invalid_file(path, why));
+            return Err(Error::refused(path, why));
         }
         if self.overwrite == Overwrite::Any || is_replaceable(path, is)? {
             return Ok(());
@@ -180,7 +180,7 @@ impl Outputs {
             "already exists and was not written by botaudit; not overwritten; use another file \
              for {flag}, or add --force"
         );
-        Err(Error::invalid_file(path, why))
+        Err(Error::refused(path, why))
     }
 
     /// Adds an output file that is also read. Its reader refuses a foreign file.
@@ -192,7 +192,7 @@ impl Outputs {
             let why = format!(
                 "is also an input, so it cannot be standard output; use {flag} with a file"
             );
-            return Err(Error::invalid_file(path, why));
+            return Err(Error::refused(path, why));
         }
         self.written.extend(directories_of(path));
         match identity(path).filter(|_| !is_special(path)) {
@@ -235,7 +235,7 @@ impl Outputs {
                 format!("cannot be both {other} and {flag}; use another {flag}")
             }
         };
-        Err(Error::invalid_file(path, why))
+        Err(Error::refused(path, why))
     }
 }
 

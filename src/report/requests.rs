@@ -106,10 +106,10 @@ impl RequestsFile {
             )
         };
         if path.is_dir() {
-            return Err(Error::invalid_file(path, wrong("a directory")));
+            return Err(Error::refused(path, wrong("a directory")));
         }
         if path.file_name().is_none() {
-            return Err(Error::invalid_file(path, wrong("not a file name")));
+            return Err(Error::refused(path, wrong("not a file name")));
         }
         RequestsFile::to(path, StagedFile::create(path).map_err(cannot_write)?, privacy)
     }

@@ -281,7 +281,7 @@ impl AuditRun {
         judged.judge.slow_message().iter().for_each(|slow| console.warn(slow));
         check_any_opened(&tally.header.inputs)?;
         if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
-            return Err(Error::usage(why));
+            return Err(Error::input(why));
         }
         let sketches = tally.header.inputs.iter().map(|input| input.sketch.as_ref());
         let alike = refuse_repeated_pipes(&self.sources, sketches)?;

@@ -52,7 +52,7 @@ impl CollectedInput {
         ];
         match wanted.into_iter().find(|(_, is_wanted, is_there)| *is_wanted && !is_there) {
             None => Ok(collected),
-            Some((flag, ..)) => Err(Error::usage(format!(
+            Some((flag, ..)) => Err(Error::unfit(format!(
                 "{name} was collected without {flag}; collect again with {flag}, or audit \
                  without it"
             ))),

@@ -57,7 +57,7 @@ pub fn follow_logs<T>(
 /// Checks that at least one of `inputs` could be opened.
 pub fn check_any_opened(inputs: &[InputSummary]) -> Result<()> {
     match inputs.first().filter(|_| inputs.iter().all(InputSummary::is_unopened)) {
-        Some(first) => Err(Error::usage(first.damage.clone().unwrap_or_default())),
+        Some(first) => Err(Error::input(first.damage.clone().unwrap_or_default())),
         None => Ok(()),
     }
 }

@@ -88,7 +88,7 @@ impl PackedTally {
                 "has no {TALLY}; name a report of botaudit audit or botaudit nightly, or audit \
                  the logs again"
             );
-            return Err(Error::invalid_file(path, why));
+            return Err(Error::tally(path, why));
         }
         PackedTally::from_bytes(&packed::read_file("the tally", &file, memory)?, &file, memory)
     }
@@ -99,7 +99,7 @@ impl PackedTally {
     /// As [`PackedTally::read`].
     pub fn from_bytes(bytes: &[u8], path: &Path, memory: &MemoryLimit) -> Result<PackedTally> {
         let Some(frames) = bytes.strip_prefix(MAGIC) else {
-            return Err(Error::invalid_file(path, not_ours(bytes)));
+            return Err(Error::tally(path, not_ours(bytes)));
         };
         let refused = |why| unreadable(path, why, memory);
         let frames = packed::frames(frames).ok_or(Unreadable::Damaged);
@@ -112,7 +112,7 @@ impl PackedTally {
                 header.version,
                 env!("CARGO_PKG_VERSION")
             );
-            return Err(Error::invalid_file(path, why));
+            return Err(Error::tally(path, why));
         }
         let bodies = header.robots.iter().filter_map(|version| version.body.as_ref());
         let lines: usize =
@@ -138,7 +138,7 @@ impl PackedTally {
 /// The error for the tally at `path` that could not be unpacked.
 pub fn unreadable(path: &Path, why: Unreadable, memory: &MemoryLimit) -> Error {
     match why {
-        Unreadable::Damaged => Error::invalid_file(path, DAMAGED),
+        Unreadable::Damaged => Error::tally(path, DAMAGED),
         Unreadable::TooLarge => packed::too_large(path, memory),
     }
 }

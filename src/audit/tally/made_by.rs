@@ -60,7 +60,7 @@ impl MadeBy<'_> {
     /// The error for a difference: `what` is `ours` here and `theirs` in `other`.
     pub fn differs(&self, other: &MadeBy<'_>, what: &str, of: [&str; 2], advice: &str) -> Error {
         let [ours, theirs] = of;
-        Error::usage(format!(
+        Error::unfit(format!(
             "{} and {} cannot be merged: {what} is {ours} in the first and {theirs} in the \
              second; {advice}",
             self.name, other.name

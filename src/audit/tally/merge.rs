@@ -113,7 +113,7 @@ fn refuse_repeated_inputs(packed: &[(&Path, PackedTally)]) -> Result<()> {
                 !days.is_empty() && !of_other.is_empty() && days.is_disjoint(of_other)
             };
             if let Some((other, _)) = others.iter().find(|other| !is_apart(other)) {
-                return Err(Error::usage(format!(
+                return Err(Error::unfit(format!(
                     "{} and {} both contain the input '{}' but differ, so its lines would count \
                      twice; remove one, or give the inputs different names with audit --partial \
                      --name",
@@ -138,7 +138,7 @@ fn refuse_repeated_contents(packed: &[(&Path, PackedTally)]) -> Result<Vec<Alike
     let RepeatedContents { certain, alike } = repeated_contents(inputs.collect());
     let Some((part, whole)) = certain else { return Ok(alike) };
     let path = |content: NamedContent<'_>| packed[content.owner].0.display();
-    Err(Error::usage(format!(
+    Err(Error::unfit(format!(
         "the input '{}' of {} begins with all lines of the input '{}' of {}, so these lines would \
          count twice; leave one of the two logs out, and audit the others of its tally again",
         whole.name,

@@ -68,7 +68,7 @@ impl State {
         let state = State { connection, path: path.to_owned(), memory_bytes: MEMORY_DEFAULT };
         match (application, version, tables) {
             (APPLICATION_ID, version, _) if version == VERSION => Ok(state),
-            (APPLICATION_ID, version, _) => Err(Error::invalid_file(
+            (APPLICATION_ID, version, _) => Err(Error::tally(
                 path,
                 format!(
                     "is a state of version {version}, but this botaudit reads version {VERSION}; \
@@ -76,7 +76,7 @@ impl State {
                 ),
             )),
             (0, 0, 0) => state.create(),
-            _ => Err(Error::invalid_file(
+            _ => Err(Error::tally(
                 path,
                 "is not a state of botaudit nightly; not overwritten; name another file as state",
             )),
@@ -220,7 +220,7 @@ impl State {
 }
 
 fn failed(path: &Path, err: &rusqlite::Error) -> Error {
-    Error::invalid_file(path, format!("cannot be used as state: {err}"))
+    Error::tally(path, format!("cannot be used as state: {err}"))
 }
 
 #[cfg(test)]

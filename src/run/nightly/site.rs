@@ -250,7 +250,7 @@ impl<'a> Job<'a> {
             }
             match plan.missing.first() {
                 Some(why) if plan.missing.len() == sources.len() => {
-                    return Err(Error::usage(why.clone()));
+                    return Err(Error::input(why.clone()));
                 }
                 _ => all.damages.extend(plan.missing.iter().chain(&plan.damages).cloned()),
             }

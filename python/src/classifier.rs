@@ -11,10 +11,10 @@ use botaudit::classify::crawler_source::CrawlerSource;
 use botaudit::classify::input_format::{CrawlerColumn, InputFormat, WantedColumns};
 use botaudit::classify::url_parts::URL_BYTES_MAX;
 use botaudit::classify::{origin_cache::OriginCache, rows::InputRows};
-use botaudit::cli::shared::unknown_crawler_name;
 use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::judge::messages::failure_messages;
 use botaudit::judge::{Judge, profile::CrawlerProfile};
+use botaudit::run::crawler_names::unknown_crawler_name;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

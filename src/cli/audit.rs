@@ -1,6 +1,6 @@
 //! `botaudit audit`: logs and robots.txt to a report directory.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, sync::Arc};
 
 use clap::Args;
 
@@ -10,9 +10,10 @@ use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::{Source, expand};
 use crate::run::audit::{AuditRun, Destination};
 use crate::run::collect::CollectedInput;
+use crate::run::crawler_names::known_view;
 use crate::run::files::{check_outputs, tcp_use};
 use crate::run::outcome::RunOutcome;
-use crate::run::setup::Setup;
+use crate::run::setup::{Setup, refusal};
 use crate::run::written::ResultFormat;
 use crate::staged::is_stdout;
 
@@ -26,7 +27,7 @@ use super::confinement::confine;
 use super::console::console;
 use super::help::short;
 use super::progress::Show;
-use super::shared::{ForceArg, refusal};
+use super::shared::ForceArg;
 use super::summary_flags::SummaryFlags;
 use super::value_names::{RESULT_FORMATS, one_of};
 
@@ -176,12 +177,13 @@ impl AuditArgs {
             || destination.is_stdout()
             || config.evidence.as_deref().is_some_and(is_stdout);
         let show = Show::unless(self.quiet).beside_data(has_data);
-        let setup = Setup::new(config, &[], console(show));
+        let console = console(show);
+        let setup = Setup::new(config, &[], Arc::clone(&console));
         let setup = setup.map_err(|faults| match &site {
             Some(site) => site.refusal(&faults, &flags),
-            None => refusal(&faults),
+            None => refusal(&faults, &*console),
         })?;
-        let view = self.summary.view(&[&setup.registry], show.stream())?;
+        let view = known_view(self.summary.view(show.stream()), &[&setup.registry])?;
         let memory = self.collect.memory;
         let collected = collected.map(|path| CollectedInput::read(path, memory)).transpose()?;
         let run =

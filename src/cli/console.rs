@@ -4,10 +4,11 @@ use std::fs::File;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::run::console::{Console, MessageLevel, SharedConsole, Watched};
+use crate::run::console::{Access, Console, MessageLevel, SharedConsole, Watched};
 
+use super::confinement::confine;
 use super::progress::{Show, follow, follow_items};
-use super::shared::{error, note, stdout_file, warn};
+use super::shared::{error, note, say, stdout_file, warn};
 use super::{signals, terminal};
 
 /// The terminal, with the result shown as `Show` says.
@@ -25,6 +26,15 @@ impl Console for Terminal {
             MessageLevel::Error => error(text),
             MessageLevel::Warning => warn(text),
             MessageLevel::Note => note(text),
+            MessageLevel::Plain if self.0 == Show::Nothing => {}
+            MessageLevel::Plain => say(text),
+        }
+    }
+
+    fn begin(&self, access: Access<'_>) {
+        match access {
+            Access::Files(files, tcp) => confine(files, tcp),
+            Access::Any => signals::handle(),
         }
     }
 

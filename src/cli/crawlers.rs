@@ -11,6 +11,7 @@ use crate::numbers::{counted, grouped};
 use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::run::crawler_names::{registry, unknown_crawler};
 use crate::run::outcome::RunOutcome;
 use crate::run::sandbox::access_rights::TcpUse;
 use crate::table::escape::visible;
@@ -18,7 +19,7 @@ use crate::table::escape::visible;
 use super::confinement::confine;
 use super::fetch_ranges::FetchRangesArgs;
 use super::help::short;
-use super::shared::{error, print, registry, unknown_crawler, warn};
+use super::shared::{error, print, warn};
 
 const HELP: &str = include_str!("help/crawlers.txt");
 const LIST: &str = include_str!("help/crawlers-list.txt");

@@ -4,20 +4,16 @@ use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
 
-use crate::audit::probe::examine;
 use crate::error::Result;
-use crate::input::source::expand;
-use crate::logs::detect::Hints;
-use crate::report::formats_text::{examined_text, formats_text};
-use crate::report::outputs::{Outputs, Overwrite};
+use crate::report::formats_text::formats_text;
+use crate::run::formats::detect;
 use crate::run::outcome::RunOutcome;
-use crate::run::sandbox::access_rights::TcpUse;
-use crate::run::setup::hints;
 
 use super::config_flags::FormatFlags;
-use super::confinement::confine;
+use super::console::console;
 use super::help::short;
-use super::shared::{error, print, refusal};
+use super::progress::Show;
+use super::shared::print;
 
 const HELP: &str = include_str!("help/formats.txt");
 const LIST: &str = include_str!("help/formats-list.txt");
@@ -53,40 +49,9 @@ impl FormatsArgs {
     pub fn run(self) -> Result<RunOutcome> {
         match self.command {
             None | Some(FormatsCommand::List) => print(&formats_text()).map(|()| RunOutcome::Done),
-            Some(FormatsCommand::Detect { logs, hints: args }) => {
-                let mut faults = Vec::new();
-                let hints = hints(&args.config(), &mut faults);
-                match faults.is_empty() {
-                    true => detect(&logs, &hints),
-                    false => Err(refusal(&faults)),
-                }
+            Some(FormatsCommand::Detect { logs, hints }) => {
+                detect(&logs, &hints.config(), &*console(Show::OnTerminal))
             }
         }
     }
-}
-
-/// An unreadable log does not prevent the others from being examined.
-fn detect(logs: &[OsString], hints: &Hints) -> Result<RunOutcome> {
-    let sources = expand(logs);
-    let mut files = Outputs::new(Overwrite::Own);
-    files.reads_sources("a log", &sources);
-    confine(&files, TcpUse::None);
-    let mut outcome = RunOutcome::Done;
-    for source in sources {
-        match examine(&source, hints) {
-            Ok(examined) => {
-                if examined.detection.format.is_none() && examined.rejected_lines() > 0
-                    || examined.damage.is_some()
-                {
-                    outcome = RunOutcome::Undecided;
-                }
-                print(&examined_text(&source.name, &examined))?;
-            }
-            Err(err) => {
-                error(&err.to_string());
-                outcome = RunOutcome::Undecided;
-            }
-        }
-    }
-    Ok(outcome)
 }

@@ -1,30 +1,21 @@
 //! `botaudit lint`: checks robots.txt files for mistakes.
 
-use std::path::{Path, PathBuf};
-use std::{ffi::OsString, io};
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
-use crate::files::{read_up_to, take_up_to};
-use crate::lint::catalogue::{LINTS, Lint, Severity};
-use crate::lint::{diagnostic::Diagnostics, known_tokens::KnownTokens, lint};
-use crate::report::findings::{
-    findings_github, findings_json, findings_text, lint_text, lints_text,
-};
-use crate::report::outputs::{Outputs, Overwrite};
-use crate::report::{findings_junit::findings_junit, findings_sarif::findings_sarif};
+use crate::lint::catalogue::Lint;
+use crate::report::findings::{lint_text, lints_text};
+use crate::run::lint::{FindingsForm, LintRun};
 use crate::run::outcome::RunOutcome;
-use crate::run::sandbox::access_rights::TcpUse;
 use crate::url::dialect::Dialect;
 
-use super::confinement::confine;
+use super::console::console;
 use super::help::short;
-use super::shared::{error, print, registry};
+use super::progress::Show;
+use super::shared::print;
 use super::value_names::{DIALECTS, one_of};
-
-/// The largest file that is read: 32 times the part of a robots.txt that counts.
-const FILE_BYTES_MAX: u64 = 16 << 20;
 
 const HELP: &str = include_str!("help/lint.txt");
 
@@ -82,7 +73,7 @@ enum Format {
 }
 
 impl LintArgs {
-    /// Checks all files; an unreadable file does not prevent the others from being checked.
+    /// Checks all files, or explains codes.
     pub fn run(self) -> Result<RunOutcome> {
         if self.list {
             return print(&lints_text()).map(|()| RunOutcome::Done);
@@ -90,56 +81,22 @@ impl LintArgs {
         if let Some(code) = &self.explain {
             return explain(code);
         }
-        let registry = registry(self.crawlers.as_deref())?;
-        let mut inputs = Outputs::new(Overwrite::Own);
-        self.files.iter().for_each(|file| inputs.reads("a robots.txt", Path::new(file)));
-        confine(&inputs, TcpUse::None);
-        let names = KnownTokens::new(&registry);
-        let mut done = Vec::new();
-        let (mut outcome, mut unread) = (RunOutcome::Done, None);
-        for file in &self.files {
-            let path = Path::new(file);
-            match read(path) {
-                Ok(body) => {
-                    let mut remarks = lint(&body, &names, self.dialect);
-                    let is_off = |lint: &&Lint| {
-                        lint.code.is_optional() && !self.warn.iter().any(|name| name == lint.name)
-                    };
-                    LINTS.iter().filter(is_off).for_each(|lint| remarks.remove(lint.code));
-                    if self.is_failure(&remarks) {
-                        outcome = RunOutcome::Violations;
-                    }
-                    let path = path.display().to_string();
-                    match self.format {
-                        Format::Text => print(&findings_text(&path, &remarks))?,
-                        Format::Github => print(&findings_github(&path, &remarks))?,
-                        Format::Json | Format::Sarif | Format::Junit => {
-                            done.push((path, remarks));
-                        }
-                    }
-                }
-                Err(err) => {
-                    if let Some(before) = unread.replace(err) {
-                        error(&before.to_string());
-                    }
-                }
-            }
-        }
-        match self.format {
-            Format::Text | Format::Github => {}
-            Format::Json => print(&findings_json(&done))?,
-            Format::Sarif => print(&findings_sarif(&done, unread.is_none()))?,
-            Format::Junit => {
-                let now = jiff::Timestamp::now().into();
-                print(&findings_junit(&done, self.strict, now))?;
-            }
-        }
-        unread.map_or(Ok(outcome), Err)
-    }
-
-    fn is_failure(&self, remarks: &Diagnostics) -> bool {
-        remarks.count_of(Severity::Error) > 0
-            || self.strict && remarks.count_of(Severity::Warning) > 0
+        let run = LintRun {
+            files: self.files,
+            form: match self.format {
+                Format::Text => FindingsForm::Text,
+                Format::Json => FindingsForm::Json,
+                Format::Github => FindingsForm::Github,
+                Format::Sarif => FindingsForm::Sarif,
+                Format::Junit => FindingsForm::Junit,
+            },
+            dialect: self.dialect,
+            is_strict: self.strict,
+            crawlers: self.crawlers,
+            wanted: self.warn,
+            console: console(Show::OnTerminal),
+        };
+        run.run()
     }
 }
 
@@ -151,14 +108,4 @@ fn explain(code: &str) -> Result<RunOutcome> {
         ))
     };
     print(&lint_text(Lint::named(code).ok_or_else(unknown)?)).map(|()| RunOutcome::Done)
-}
-
-fn read(path: &Path) -> Result<Vec<u8>> {
-    let read = match path == Path::new("-") {
-        true => take_up_to(io::stdin().lock(), FILE_BYTES_MAX),
-        false => read_up_to(path, FILE_BYTES_MAX),
-    };
-    let body = read.map_err(|err| Error::io("cannot read", path, err))?;
-    let why = "larger than 16 MiB, so it is not a robots.txt; name another file";
-    body.ok_or_else(|| Error::invalid_file(path, why))
 }

@@ -4,12 +4,8 @@ use std::num::NonZeroUsize;
 
 use clap::{Arg, Args, Command};
 
-use crate::audit::tally::Tally;
-use crate::crawlers::registry::Registry;
-use crate::error::{Error, Result};
 use crate::report::summary_view::{SummaryBy, SummaryView};
 
-use super::shared::unknown_crawler_name;
 use super::terminal::OutputStream;
 use super::value_names::{SUMMARY_ROWS, one_of};
 
@@ -46,30 +42,10 @@ impl SummaryFlags {
         command.mut_args(|arg| if is_ours(&arg) { arg.hide_short_help(false) } else { arg })
     }
 
-    /// The view of a summary on `stream`; crawlers may be from any of `registries`.
-    ///
-    /// # Errors
-    /// If a crawler is in none of them.
-    pub fn view(&self, registries: &[&Registry], stream: OutputStream) -> Result<SummaryView> {
-        let named = |name: &String| {
-            let known = registries
-                .iter()
-                .find_map(|registry| Some(registry.crawler(registry.find(name)?).name.clone()));
-            known.ok_or_else(|| Error::usage(unknown_crawler_name(name, registries[0])))
-        };
-        Ok(SummaryView {
-            only: self.only.iter().map(named).collect::<Result<_>>()?,
-            exclude: self.exclude.iter().map(named).collect::<Result<_>>()?,
-            top: self.top.get(),
-            by: self.by,
-            ..view_of(stream)
-        })
-    }
-
-    /// The view of the summary of `tally`, which may have crawlers that are not built in.
-    pub fn view_of_tally(&self, tally: &Tally, stream: OutputStream) -> Result<SummaryView> {
-        let counted = Registry::of_crawlers(tally.header.crawlers.clone());
-        self.view(&[&Registry::builtin(), &counted], stream)
+    /// The view of a summary on `stream`.
+    pub fn view(self, stream: OutputStream) -> SummaryView {
+        let SummaryFlags { only, exclude, top, by } = self;
+        SummaryView { only, exclude, top: top.get(), by, ..view_of(stream) }
     }
 }
 

@@ -38,7 +38,7 @@ use super::first_pass::{
 use super::identity::Verification;
 use super::notes::{note_formats, note_repeats, note_rules};
 use super::outcome::RunOutcome;
-use super::output::{STDOUT_NAME, write_output};
+use super::output::STDOUT_NAME;
 use super::robots_errors::warn_of_robots_errors;
 use super::setup::Setup;
 use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
@@ -234,7 +234,7 @@ impl AuditRun {
         let (requests, bytes) = (finished(requests)?, tally.to_bytes());
         let console = &*self.setup.console;
         match is_stdout(path) {
-            true => commit_with(requests, None, || write_output(path, &bytes, replace, console))?,
+            true => commit_with(requests, None, || console.write(path, &bytes, replace))?,
             false => {
                 let file = ready(path, &bytes)?;
                 let cannot_write = |err| Error::io("cannot write", path, err);

@@ -19,7 +19,6 @@ use super::first_pass::{check_any_opened, first_pass, wanted};
 use super::identity::ranges;
 use super::notes::note_repeats;
 use super::outcome::RunOutcome;
-use super::output::write_output;
 use super::setup::Setup;
 
 /// The result of a first pass, if it was read from a file.
@@ -97,7 +96,7 @@ pub fn write_collected(
     header.inputs.extend(repeats.copies.iter().map(|copy| copy.name.clone()));
     header.sketches = sketches;
     let bytes = CollectedFile { header, collected }.to_bytes();
-    write_output(path, &bytes, replace_private, &**console)?;
+    console.write(path, &bytes, replace_private)?;
     damages.iter().for_each(|damage| console.warn(damage));
     note_repeats(&repeats, &**console);
     Ok(if damages.is_empty() && repeats.damaged() == 0 {

@@ -2,11 +2,18 @@
 
 use std::fmt;
 use std::fs::File;
+use std::io::Write;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::mutex::lock;
+use crate::report::outputs::Outputs;
+use crate::staged::is_stdout;
+
+use super::output::cannot_print;
+use super::sandbox::access_rights::TcpUse;
 
 /// How much a message matters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -17,6 +24,17 @@ pub enum MessageLevel {
     Warning,
     /// What may help to understand the result.
     Note,
+    /// A part of the result that does not belong into its file: a sentence that needs no mark.
+    Plain,
+}
+
+/// What a run needs from the system, once it has checked its settings.
+#[derive(Clone, Copy, Debug)]
+pub enum Access<'a> {
+    /// Only these files, and perhaps the network.
+    Files(&'a Outputs, TcpUse),
+    /// Anything, because it starts other programs.
+    Any,
 }
 
 /// The progress of a job, which a console may show while the job runs.
@@ -43,6 +61,10 @@ pub enum Watched<'a> {
 pub trait Console: fmt::Debug + Send + Sync {
     /// A message beside the result.
     fn tell(&self, level: MessageLevel, text: &str);
+
+    /// The run begins: it needs only `access` from now on, and has not started a thread. Whoever
+    /// runs nothing else in this process may confine it.
+    fn begin(&self, access: Access<'_>);
 
     /// Shows a result to people, unless they want none.
     fn show(&self, text: &str) -> Result<()>;
@@ -79,6 +101,40 @@ impl dyn Console + '_ {
         self.tell(MessageLevel::Note, text);
     }
 
+    /// Tells a part of the result that does not belong into its file.
+    pub fn say(&self, text: &str) {
+        self.tell(MessageLevel::Plain, text);
+    }
+
+    /// The run begins with these files.
+    pub fn begin_with(&self, files: &Outputs, tcp: TcpUse) {
+        self.begin(Access::Files(files, tcp));
+    }
+
+    /// Writes `bytes` to `path` as `replace` does, or to standard output if `path` is `-`.
+    ///
+    /// # Errors
+    /// If the disk is full, the reader of a pipe is gone, or the file cannot be replaced.
+    pub fn write(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        replace: fn(&Path, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        match is_stdout(path) {
+            true => self.stdout()?.write_all(bytes).map_err(cannot_print),
+            false => replace(path, bytes),
+        }
+    }
+
+    /// Writes `text` to standard output, whatever people want to be shown.
+    ///
+    /// # Errors
+    /// If the disk is full, or the reader of a pipe is gone.
+    pub fn print(&self, text: &str) -> Result<()> {
+        self.stdout()?.write_all(text.as_bytes()).map_err(cannot_print)
+    }
+
     /// Runs `job`, and notes its duration if the console is verbose.
     pub fn timed<T>(&self, stage: &str, job: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
@@ -110,10 +166,12 @@ impl KeptMessages {
 
 impl Console for KeptMessages {
     fn tell(&self, level: MessageLevel, text: &str) {
-        if level != MessageLevel::Note {
+        if matches!(level, MessageLevel::Error | MessageLevel::Warning) {
             lock(&self.0).push(text.to_owned());
         }
     }
+
+    fn begin(&self, _: Access<'_>) {}
 
     fn show(&self, _: &str) -> Result<()> {
         Ok(())

@@ -1,6 +1,6 @@
 //! Checks the files that an audit reads and writes, before it reads the first.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::config::audit_config::AuditConfig;
 use crate::error::Result;
@@ -76,5 +76,15 @@ pub fn name_inputs(config: &AuditConfig, sources: &[Source], outputs: &mut Outpu
     ];
     for (flag, path) in named {
         path.iter().for_each(|path| outputs.reads(flag, path));
+    }
+}
+
+/// Adds the tallies `paths` to `outputs`; they are files or report directories.
+pub fn name_tallies(paths: &[PathBuf], outputs: &mut Outputs) {
+    for path in paths {
+        match path.is_dir() {
+            true => outputs.reads_files_of("a report", path),
+            false => outputs.reads("a tally", path),
+        }
     }
 }

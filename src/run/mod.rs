@@ -4,17 +4,27 @@
 //! [`console::Console`]: the command line, or an application.
 
 pub mod audit;
+pub mod check;
+pub mod classify;
 pub mod collect;
 pub mod console;
+pub mod crawler_names;
+pub mod deny;
+pub mod evidence;
 pub mod fetching;
 pub mod files;
 mod first_pass;
+pub mod formats;
 pub mod identity;
+pub mod init;
 pub mod library;
+pub mod lint;
+pub mod merge;
 pub mod nightly;
 pub mod notes;
 pub mod outcome;
 pub mod output;
+pub mod report;
 mod robots_errors;
 pub mod sandbox;
 pub mod setup;

@@ -26,7 +26,7 @@ use crate::robots::usage::UsageSignal;
 use crate::time::Window;
 use crate::url::origin::Origin;
 
-use super::console::SharedConsole;
+use super::console::{Console, SharedConsole};
 
 /// Everything that an audit runs with.
 #[derive(Debug)]
@@ -137,6 +137,15 @@ impl Setup {
 pub fn unusable(faults: &[Fault]) -> Error {
     let texts: Vec<String> = faults.iter().map(Fault::of_flags).collect();
     Error::usage(texts.join("; "))
+}
+
+/// The error for all `faults` of settings that no file has; all but the last are told.
+pub fn refusal(faults: &[Fault], console: &dyn Console) -> Error {
+    let Some((last, others)) = faults.split_last() else {
+        return Error::inconsistent("a configuration is refused that has no faults");
+    };
+    others.iter().for_each(|fault| console.error(&fault.of_flags()));
+    Error::usage(last.of_flags())
 }
 
 /// Parses `texts` with `read`; each fault goes to `faults`.

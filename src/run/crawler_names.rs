@@ -1,0 +1,90 @@
+//! Crawlers that a user names, and what to say of a name that nobody has.
+
+use std::path::Path;
+
+use crate::audit::tally::Tally;
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::lint::distance::distance;
+use crate::report::summary_view::SummaryView;
+
+/// Letters of a name for each one that may be wrong.
+const LETTERS_PER_SLIP: usize = 6;
+
+/// Shorter names get no proposal, because too many are similar.
+const SPELT_LENGTH_MIN: usize = 5;
+
+/// The built-in crawlers, with those of the file `crawlers` if it is given.
+pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
+    match crawlers {
+        Some(path) => Registry::with_file(path),
+        None => Ok(Registry::builtin()),
+    }
+}
+
+/// The error for the unknown crawler `name`; `next` says what else to do.
+pub fn unknown_crawler(name: &str, registry: &Registry, next: &str) -> Error {
+    Error::usage(format!("{}; {next}", unknown_crawler_name(name, registry)))
+}
+
+/// The same without a proposal of what else to do.
+pub fn unknown_crawler_name(name: &str, registry: &Registry) -> String {
+    let near = near_names(name, registry);
+    let near = if near.is_empty() { near } else { format!(" (did you mean {near}?)") };
+    format!("unknown crawler '{name}'{near}")
+}
+
+/// The proposal for commands that accept any product token and any header, in place of the unknown
+/// crawler `name`.
+pub fn or_token(name: &str, registry: &Registry) -> String {
+    match registry.product_token(name) {
+        Some(token) => format!("for any product token, use --token '{token}'"),
+        None => "for a whole User-Agent header, use --user-agent".to_owned(),
+    }
+}
+
+/// At most five names that contain `name`, are contained in it, have it as a token, or are spelled
+/// similarly; short ones first.
+fn near_names(name: &str, registry: &Registry) -> String {
+    let asked = name.to_ascii_lowercase();
+    let slips_max = (asked.len() / LETTERS_PER_SLIP).clamp(1, 2);
+    let is_near = |known: &str| {
+        let known = known.to_ascii_lowercase();
+        known.contains(&asked)
+            || asked.contains(&known)
+            || (asked.len() >= SPELT_LENGTH_MIN
+                && distance(asked.as_bytes(), known.as_bytes(), slips_max).is_some())
+    };
+    let crawlers = registry.iter().map(|(_, crawler)| crawler);
+    let near = crawlers.filter(|crawler| {
+        is_near(&crawler.name) || crawler.product_tokens.iter().any(|token| is_near(token))
+    });
+    let mut names: Vec<&str> = near.map(|crawler| crawler.name.as_str()).collect();
+    names.sort_by_key(|name| (!is_near(name), name.len()));
+    names.truncate(5);
+    names.join(", ")
+}
+
+/// `view` with the names that `registries` have for its crawlers.
+///
+/// # Errors
+/// If a crawler is in none of them.
+pub fn known_view(view: SummaryView, registries: &[&Registry]) -> Result<SummaryView> {
+    let named = |name: &String| {
+        let known = registries
+            .iter()
+            .find_map(|registry| Some(registry.crawler(registry.find(name)?).name.clone()));
+        known.ok_or_else(|| Error::usage(unknown_crawler_name(name, registries[0])))
+    };
+    Ok(SummaryView {
+        only: view.only.iter().map(named).collect::<Result<_>>()?,
+        exclude: view.exclude.iter().map(named).collect::<Result<_>>()?,
+        ..view
+    })
+}
+
+/// As [`known_view`], for the summary of `tally`, which may have crawlers that are not built in.
+pub fn view_of_tally(view: SummaryView, tally: &Tally) -> Result<SummaryView> {
+    let counted = Registry::of_crawlers(tally.header.crawlers.clone());
+    known_view(view, &[&Registry::builtin(), &counted])
+}

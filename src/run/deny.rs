@@ -1,0 +1,208 @@
+//! Rules for a server that refuse crawlers of a report.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use crate::audit::damaged_file::name_damaged;
+use crate::audit::model::ReportModel;
+use crate::audit::tally::{counter::TallyLimits, merge::merge_files};
+use crate::config::audit_config::AuditConfig;
+use crate::crawlers::{ranges::Ranges, registry::Registry};
+use crate::deny::form::{DenyBy, Form};
+use crate::deny::pattern::HEADER;
+use crate::deny::replay::Replay;
+use crate::deny::rules::{DenyRules, MARK, agent_groups, network_groups};
+use crate::deny::selection::DenySelection;
+use crate::error::{Error, Result};
+use crate::input::source::{Source, expand};
+use crate::logs::detect::Hints;
+use crate::report::outputs::{OutputContent, Outputs, Overwrite};
+use crate::report::threshold::Threshold;
+use crate::staged::replace;
+use crate::time::{UtcTime, Zone};
+
+use super::console::SharedConsole;
+use super::crawler_names::registry;
+use super::files::name_tallies;
+use super::notes::note_formats;
+use super::outcome::RunOutcome;
+use super::sandbox::access_rights::TcpUse;
+use super::setup::{hints, refusal};
+
+/// Operators change names and addresses.
+const REVIEW_DAYS: u32 = 90;
+
+/// Rules that are ready to be made.
+#[derive(Debug)]
+pub struct DenyRun {
+    /// A report directory, or a tally.
+    pub report: PathBuf,
+    /// The program that reads the rules.
+    pub form: Form,
+    /// A condition on the columns of summary.csv; the crawlers that meet it are refused.
+    pub condition: String,
+    /// What a request is recognised by; `None` if the form says it.
+    pub by: Option<DenyBy>,
+    /// The directory of published address ranges.
+    pub ip_ranges: Option<PathBuf>,
+    /// A CSV file of crawlers.
+    pub crawlers: Option<PathBuf>,
+    /// Logs to try the rules on.
+    pub replay: Vec<OsString>,
+    /// How these logs are written.
+    pub format: AuditConfig,
+    /// The file to write; - is standard output.
+    pub output: PathBuf,
+    /// Which files may be replaced.
+    pub overwrite: Overwrite,
+    /// The memory that tallies may take.
+    pub limits: TallyLimits,
+    /// Who follows the run.
+    pub console: SharedConsole,
+}
+
+impl DenyRun {
+    /// Selects crawlers, tries the rules, and writes them.
+    ///
+    /// # Errors
+    /// If no crawler is selected, a setting does not fit the others, or a file cannot be read or
+    /// written.
+    pub fn run(self) -> Result<RunOutcome> {
+        let console = &*self.console;
+        let by = self.by()?;
+        let mut faults = Vec::new();
+        let hints = hints(&self.format, &mut faults);
+        if !faults.is_empty() {
+            return Err(refusal(&faults, console));
+        }
+        let sources = expand(&self.replay);
+        self.check_files(&sources)?;
+        let registry = registry(self.crawlers.as_deref())?;
+        let condition = Threshold::parse(&self.condition, &registry)
+            .map_err(|why| Error::usage(format!("--where: \"{}\": {why}", self.condition)))?;
+        let (report, limits) = (std::slice::from_ref(&self.report), self.limits);
+        let damaged = |err| name_damaged(err, report, limits);
+        let tally = merge_files(report, limits).map_err(damaged)?;
+        note_formats(&tally.header, console);
+        let model = ReportModel::new(tally).map_err(damaged)?;
+        let selection = DenySelection::new(&model, &condition, &registry)?;
+        self.tell(&selection);
+        if selection.denied.is_empty() {
+            let why = format!("no crawler meets \"{}\"; nothing was written", self.condition);
+            return Err(Error::usage(why));
+        }
+        let rules = self.rules(by, &selection, &registry)?;
+        if !sources.is_empty() {
+            self.replay(&rules, &selection, &registry, &sources, &hints)?;
+        }
+        for reason in rules.reasons() {
+            console.say(&format!("refused: {reason}"));
+        }
+        console.write(&self.output, self.form.text(&rules).as_bytes(), replace)?;
+        Ok(RunOutcome::Done)
+    }
+
+    fn by(&self) -> Result<DenyBy> {
+        let choices = self.form.choices();
+        let by = self.by.unwrap_or(choices[0]);
+        let form = self.form.as_str();
+        if !choices.contains(&by) {
+            let why = format!("--for {form} cannot recognise requests by {}", by.as_str());
+            return Err(Error::usage(format!("{why}; use --by {}", choices[0].as_str())));
+        }
+        if by == DenyBy::Address && self.ip_ranges.is_none() {
+            return Err(Error::usage(
+                "rules by address need the lists of operators: run `botaudit crawlers \
+                 fetch-ranges ip-ranges/`, then add --ip-ranges ip-ranges/",
+            ));
+        }
+        Ok(by)
+    }
+
+    fn check_files(&self, sources: &[Source]) -> Result<()> {
+        let mut outputs = Outputs::new(self.overwrite);
+        name_tallies(std::slice::from_ref(&self.report), &mut outputs);
+        outputs.reads_sources("--replay", sources);
+        self.crawlers.iter().for_each(|path| outputs.reads("--crawlers", path));
+        self.ip_ranges.iter().for_each(|path| outputs.reads_files_of("--ip-ranges", path));
+        outputs.file("-o", &self.output, OutputContent::Deny)?;
+        self.console.begin_with(&outputs, TcpUse::None);
+        Ok(())
+    }
+
+    /// Says who is not refused, although a row meets the condition.
+    fn tell(&self, selection: &DenySelection) {
+        if let Some(first) = selection.reserved.first() {
+            let names = selection.reserved.join(", ");
+            self.console.note(&format!(
+                "not refused, although the condition is met: {names}; crawlers for search, ads and \
+                 previews, and tools, must be named: --where \"crawler = '{first}'\""
+            ));
+        }
+        if !selection.spoofed.is_empty() {
+            let names = selection.spoofed.join(", ");
+            self.console.note(&format!("not refused for what others did in their names: {names}"));
+        }
+    }
+
+    fn rules(
+        &self,
+        by: DenyBy,
+        selection: &DenySelection,
+        registry: &Registry,
+    ) -> Result<DenyRules> {
+        let mut rules =
+            DenyRules { head: self.head(), review_days: REVIEW_DAYS, ..DenyRules::default() };
+        let directory = self.ip_ranges.as_deref().filter(|_| by == DenyBy::Address);
+        let Some(directory) = directory else {
+            rules.agents = agent_groups(&selection.denied, registry, self.form.anchors())?;
+            return Ok(rules);
+        };
+        let ranges = Ranges::open(directory, registry)?;
+        for crawler in &selection.denied {
+            let faulty =
+                ranges.lists_of(crawler.id).filter_map(|list| Some((list, list.fault.as_ref()?)));
+            faulty.for_each(|(list, fault)| self.console.warn(&format!("{}: {fault}", list.url)));
+        }
+        let (networks, without) = network_groups(&selection.denied, &ranges);
+        for name in without {
+            self.console.warn(&format!(
+                "{name} has no list of addresses and is not refused; use --by user-agent"
+            ));
+        }
+        if networks.is_empty() {
+            return Err(Error::usage("no selected crawler has a list of addresses"));
+        }
+        rules.networks = networks;
+        Ok(rules)
+    }
+
+    fn head(&self) -> Vec<String> {
+        let now = UtcTime::from(jiff::Timestamp::now());
+        let review = Zone::UTC.day_of(now).plus(REVIEW_DAYS.cast_signed());
+        vec![
+            format!("Made by {MARK} {} at {now}. Review by {review}.", env!("CARGO_PKG_VERSION")),
+            format!("Report: {}", self.report.display()),
+            format!("Condition: {}", self.condition),
+        ]
+    }
+
+    fn replay(
+        &self,
+        rules: &DenyRules,
+        selection: &DenySelection,
+        registry: &Registry,
+        sources: &[Source],
+        hints: &Hints,
+    ) -> Result<()> {
+        let groups = match rules.agents.is_empty() {
+            true => Vec::new(),
+            false => agent_groups(&selection.denied, registry, HEADER)?,
+        };
+        let exempts = self.form.exempts_robots_txt();
+        let denied = &selection.denied;
+        let replay = Replay::new(registry, denied, &groups, &rules.networks, exempts)?;
+        let counts = self.console.timed("logs read", || replay.run(sources, hints))?;
+        counts.lines().iter().for_each(|line| self.console.say(line));
+        Ok(())
+    }
+}

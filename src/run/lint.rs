@@ -1,0 +1,129 @@
+//! Checks of robots.txt files for mistakes.
+
+use std::path::{Path, PathBuf};
+use std::{ffi::OsString, io};
+
+use crate::error::{Error, Result};
+use crate::files::{read_up_to, take_up_to};
+use crate::lint::catalogue::{LINTS, Lint, Severity};
+use crate::lint::{diagnostic::Diagnostics, known_tokens::KnownTokens, lint};
+use crate::report::findings::{findings_github, findings_json, findings_text};
+use crate::report::outputs::{Outputs, Overwrite};
+use crate::report::{findings_junit::findings_junit, findings_sarif::findings_sarif};
+use crate::url::dialect::Dialect;
+
+use super::console::SharedConsole;
+use super::crawler_names::registry;
+use super::outcome::RunOutcome;
+use super::sandbox::access_rights::TcpUse;
+
+/// The largest file that is read: 32 times the part of a robots.txt that counts.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// Files that are ready to be checked.
+#[derive(Debug)]
+pub struct LintRun {
+    /// The files; - is standard input.
+    pub files: Vec<OsString>,
+    /// The format of the findings.
+    pub form: FindingsForm,
+    /// How percent-encodings and wildcards are compared.
+    pub dialect: Dialect,
+    /// Whether warnings are failures, too.
+    pub is_strict: bool,
+    /// A CSV file of crawlers.
+    pub crawlers: Option<PathBuf>,
+    /// Codes that are off by default and wanted.
+    pub wanted: Vec<String>,
+    /// Who follows the run.
+    pub console: SharedConsole,
+}
+
+/// The format of findings.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FindingsForm {
+    /// For people.
+    Text,
+    /// An array with an object for each file.
+    Json,
+    /// Workflow commands of GitHub Actions.
+    Github,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// JUnit XML.
+    Junit,
+}
+
+impl LintRun {
+    /// Checks all files; an unreadable file does not prevent the others from being checked.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or the findings cannot be written.
+    pub fn run(self) -> Result<RunOutcome> {
+        let console = &*self.console;
+        let registry = registry(self.crawlers.as_deref())?;
+        let mut inputs = Outputs::new(Overwrite::Own);
+        self.files.iter().for_each(|file| inputs.reads("a robots.txt", Path::new(file)));
+        console.begin_with(&inputs, TcpUse::None);
+        let names = KnownTokens::new(&registry);
+        let mut done = Vec::new();
+        let (mut outcome, mut unread) = (RunOutcome::Done, None);
+        for file in &self.files {
+            match read(Path::new(file)) {
+                Ok(body) => {
+                    let remarks = self.remarks(&body, &names);
+                    if self.is_failure(&remarks) {
+                        outcome = RunOutcome::Violations;
+                    }
+                    let path = Path::new(file).display().to_string();
+                    match self.form {
+                        FindingsForm::Text => console.print(&findings_text(&path, &remarks))?,
+                        FindingsForm::Github => console.print(&findings_github(&path, &remarks))?,
+                        FindingsForm::Json | FindingsForm::Sarif | FindingsForm::Junit => {
+                            done.push((path, remarks));
+                        }
+                    }
+                }
+                Err(err) => {
+                    if let Some(before) = unread.replace(err) {
+                        console.error(&before.to_string());
+                    }
+                }
+            }
+        }
+        match self.form {
+            FindingsForm::Text | FindingsForm::Github => {}
+            FindingsForm::Json => console.print(&findings_json(&done))?,
+            FindingsForm::Sarif => console.print(&findings_sarif(&done, unread.is_none()))?,
+            FindingsForm::Junit => {
+                let now = jiff::Timestamp::now().into();
+                console.print(&findings_junit(&done, self.is_strict, now))?;
+            }
+        }
+        unread.map_or(Ok(outcome), Err)
+    }
+
+    fn remarks(&self, body: &[u8], names: &KnownTokens<'_>) -> Diagnostics {
+        let mut remarks = lint(body, names, self.dialect);
+        let is_off = |lint: &&Lint| {
+            lint.code.is_optional() && !self.wanted.iter().any(|name| name == lint.name)
+        };
+        LINTS.iter().filter(is_off).for_each(|lint| remarks.remove(lint.code));
+        remarks
+    }
+
+    fn is_failure(&self, remarks: &Diagnostics) -> bool {
+        remarks.count_of(Severity::Error) > 0
+            || self.is_strict && remarks.count_of(Severity::Warning) > 0
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let read = match path == Path::new("-") {
+        true => take_up_to(io::stdin().lock(), FILE_BYTES_MAX),
+        false => read_up_to(path, FILE_BYTES_MAX),
+    };
+    let body = read.map_err(|err| Error::io("cannot read", path, err))?;
+    let why = "larger than 16 MiB, so it is not a robots.txt; name another file";
+    body.ok_or_else(|| Error::invalid_file(path, why))
+}

@@ -128,7 +128,16 @@ pub use botaudit_robots::{
 pub use classify::answer::VerdictWord;
 pub use classify::classifier::{Classification, Classifier};
 pub use config::audit_config::AuditConfig;
+pub use config::money::Money;
+pub use config::setting::{AddressForm, Percent, Seconds, Timeout, Timezone};
 pub use crawlers::crawler::{Crawler, Obligation, StatedPolicy};
+pub use crawlers::identity::Identity;
 pub use crawlers::registry::Registry;
 pub use error::{Error, ErrorKind, Result};
+pub use robots::usage::UsageSignal;
 pub use run::library::{Audit, AuditReport, AuditRow};
+pub use run::report_tables::{ExampleRequest, ReportTable, TableRow, ViolationRow};
+pub use table::cell::Cell;
+pub use table::schema::Column;
+pub use time::{Day, UtcTime};
+pub use url::origin::Origin;

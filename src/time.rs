@@ -30,11 +30,13 @@ impl UtcTime {
     }
 
     /// Whole minutes since the epoch, rounded down.
+    #[doc(hidden)]
     pub fn unix_minute(self) -> i64 {
         self.0.div_euclid(60)
     }
 
     /// Appends RFC 3339, as [`fmt::Display`] writes it.
+    #[doc(hidden)]
     pub fn append_to(self, text: &mut Vec<u8>) {
         match self.digits() {
             Some(digits) => text.extend_from_slice(&digits),
@@ -109,6 +111,7 @@ impl Day {
     }
 
     /// Appends what [`fmt::Display`] writes.
+    #[doc(hidden)]
     pub fn append_to(self, text: &mut Vec<u8>) {
         match self.digits() {
             Some(digits) => text.extend_from_slice(&digits),

@@ -1,5 +1,7 @@
 //! Whether a request came from the crawler that its user agent names.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::time::{DAY_SECONDS, UtcTime};
@@ -26,6 +28,12 @@ named_enum! {
         Spoofed = "spoofed",
         /// Nothing is known that would decide.
         Unverified = "unverified",
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
     }
 }
 

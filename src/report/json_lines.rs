@@ -13,7 +13,7 @@ use super::table::{Audited, Table};
 use super::tables::tables_of;
 use crate::table::csv::{CrawlerCells, EachRow};
 use crate::table::escape::shown;
-use crate::table::schema::{CsvColumn, TableSchema};
+use crate::table::schema::{Column, TableSchema};
 
 /// Writes the rows of `tables` of `audit`.
 ///
@@ -79,7 +79,7 @@ pub fn name(table: &TableSchema) -> &'static str {
 }
 
 fn fields(table: &TableSchema, row: &[String]) -> String {
-    let field = |(column, cell): (&CsvColumn, &String)| {
+    let field = |(column, cell): (&Column, &String)| {
         format!("{}:{}", quoted(column.name), value(table, column.name, cell))
     };
     table.columns.iter().zip(row).map(field).collect::<Vec<_>>().join(",")

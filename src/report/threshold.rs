@@ -12,7 +12,7 @@ use super::condition::expression::{Condition, ConditionError};
 use super::table::Audited;
 use super::tables::summary::SUMMARY;
 use crate::table::csv::{CrawlerCells, EachRow};
-use crate::table::schema::CsvColumn;
+use crate::table::schema::Column;
 
 /// The most rows shown for each condition.
 const ROWS_SHOWN: usize = 5;
@@ -99,7 +99,7 @@ impl Threshold {
         let [origin, crawler, identity] = WHO.map(|name| &cells[column_index(name)]);
         let mut text = format!("{crawler} ({identity}) at {origin}");
         for &column in &self.0.columns {
-            let CsvColumn { name, .. } = SUMMARY.schema.columns[column];
+            let Column { name, .. } = SUMMARY.schema.columns[column];
             if !WHO.contains(&name) {
                 text += &format!(", {name} {}", cells[column]);
             }

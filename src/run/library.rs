@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::audit::{client_key::ClientKey, model::ReportModel, tally::Tally};
 use crate::config::audit_config::AuditConfig;
-use crate::crawlers::crawler::Crawler;
+use crate::crawlers::{crawler::Crawler, identity::Identity};
 use crate::error::{Error, Result};
 use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::expand;
@@ -15,13 +15,14 @@ use crate::report::{summary::summary_text, summary_view::SummaryView};
 
 use super::audit::{AuditRun, Destination};
 use super::console::KeptMessages;
+use super::report_tables::{ReportTable, ViolationRow, violations};
 use super::setup::{Setup, unusable};
 use super::written::{ResultFormat, write_report};
 
 /// An audit of access logs: which crawler requested what robots.txt disallows.
 ///
 /// ```
-/// use botaudit::{Audit, AuditConfig};
+/// use botaudit::{Audit, AuditConfig, Cell};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let (robots, log) = (directory.path().join("robots.txt"), directory.path().join("log"));
@@ -34,8 +35,14 @@ use super::written::{ResultFormat, write_report};
 /// config.origin = Some("https://example.com".parse()?);
 /// let report = Audit::new(config).run([&log])?;
 ///
-/// for row in report.rows() {
-///     assert_eq!((row.crawler.name.as_str(), row.violations), ("GPTBot", 1));
+/// for rule in report.violations() {
+///     assert_eq!((rule.crawler.name.as_str(), rule.requests), ("GPTBot", 1));
+///     assert_eq!((rule.line, rule.pattern.as_str()), (2, "/private/"));
+/// }
+/// // Any table of the report, as values.
+/// let statuses = report.table("statuses").ok_or("no such table")?;
+/// for row in statuses.rows() {
+///     assert_eq!(row.get("status").and_then(Cell::count), Some(200));
 /// }
 /// report.write(&output)?;
 /// assert!(output.join("violations.csv").exists());
@@ -63,8 +70,8 @@ pub struct AuditRow<'a> {
     pub origin: &'a str,
     /// The crawler that the user agent names.
     pub crawler: &'a Crawler,
-    /// `verified`, `spoofed` or `unverified`.
-    pub identity: &'static str,
+    /// Whether it was this crawler.
+    pub identity: Identity,
     /// All its requests.
     pub requests: u64,
     /// Requests that robots.txt allowed.
@@ -124,12 +131,29 @@ impl AuditReport {
             AuditRow {
                 origin,
                 crawler: self.model.registry.crawler(crawler),
-                identity: identity.as_str(),
+                identity,
                 requests: sums.requests,
                 allowed: sums.allowed,
                 violations: sums.violations,
             }
         })
+    }
+
+    /// Each rule that a crawler broke, by origin, crawler, robots.txt and line: the rows of
+    /// `violations.csv`.
+    pub fn violations(&self) -> impl Iterator<Item = ViolationRow<'_>> {
+        violations(&self.model)
+    }
+
+    /// The tables of the report, in the order of `docs/reports.md`. Some need a setting, such as
+    /// `sections` the setting `paths`.
+    pub fn tables(&self) -> impl Iterator<Item = ReportTable<'_>> {
+        ReportTable::all(&self.model)
+    }
+
+    /// The table `name`, such as `statuses`; `None` if the report has no such table.
+    pub fn table(&self, name: &str) -> Option<ReportTable<'_>> {
+        self.tables().find(|table| table.name() == name)
     }
 
     /// Whether a crawler broke a rule; requests that only claimed to be from it do not count,

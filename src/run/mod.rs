@@ -25,6 +25,7 @@ pub mod notes;
 pub mod outcome;
 pub mod output;
 pub mod report;
+pub mod report_tables;
 mod robots_errors;
 pub mod sandbox;
 pub mod setup;

@@ -12,6 +12,7 @@ use crate::judge::robots::DecidingRule;
 use crate::robots::model::StarGroups;
 use crate::time::{Day, UtcTime};
 
+use super::cell::Cell;
 use super::digest_text::{DIGEST_BYTES, digest_text};
 use super::escape::{csv_cell, push_in_quotes, push_quoted};
 use super::{plain_text::is_plain_cell, schema::TableSchema};
@@ -42,6 +43,17 @@ impl<F: FnMut(Vec<String>) -> io::Result<()>> RowSink for EachRow<F> {
         let mut row = Row::default();
         fill(&mut row);
         (self.0)(row.cells())
+    }
+}
+
+/// A function that takes the cells of each row as values.
+pub struct EachValues<F>(pub F);
+
+impl<F: FnMut(Vec<Cell>) -> io::Result<()>> RowSink for EachValues<F> {
+    fn row(&mut self, fill: &dyn Fn(&mut Row)) -> io::Result<()> {
+        let mut row = Row { values: Some(Vec::new()), ..Row::default() };
+        fill(&mut row);
+        (self.0)(row.values.unwrap_or_default())
     }
 }
 
@@ -120,13 +132,15 @@ pub struct Row {
     start: usize,
     /// The ends of its cells.
     ends: Vec<usize>,
+    /// Its cells, if they are wanted as values; then there is no text.
+    values: Option<Vec<Cell>>,
 }
 
 impl Row {
     /// The number of its cells.
     #[expect(clippy::len_without_is_empty, reason = "a row without cells is a mistake")]
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.values.as_ref().map_or(self.ends.len(), Vec::len)
     }
 
     /// Removes all cells.
@@ -150,13 +164,14 @@ impl Row {
 
     /// Bytes from foreign input.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Row {
-        self.cell(|text| {
+        let write = |text: &mut Vec<u8>| {
             if is_plain_cell(bytes) {
                 text.extend_from_slice(bytes);
             } else {
                 push_quoted(&csv_cell(bytes), ',', text);
             }
-        })
+        };
+        self.put(|| Cell::of_bytes(bytes), write)
     }
 
     /// Text that may contain foreign input.
@@ -166,13 +181,13 @@ impl Row {
 
     /// A built-in word, which has only letters and `-`.
     pub fn word(&mut self, word: &'static str) -> &mut Row {
-        self.cell(|text| text.extend_from_slice(word.as_bytes()))
+        self.put(|| Cell::of_text(word), |text| text.extend_from_slice(word.as_bytes()))
     }
 
     /// Numbers.
     pub fn counts<const N: usize>(&mut self, counts: [u64; N]) -> &mut Row {
         for count in counts {
-            self.cell(|text| push_number(count, text));
+            self.put(|| Cell::Count(count), |text| push_number(count, text));
         }
         self
     }
@@ -197,10 +212,13 @@ impl Row {
 
     /// Milliseconds as seconds with three decimals, or an empty cell.
     pub fn milliseconds(&mut self, milliseconds: Option<u64>) -> &mut Row {
-        self.cell(|text| {
-            if let Some(all) = milliseconds {
-                write!(text, "{}.{:03}", all / 1000, all % 1000).expect("a buffer takes all");
-            }
+        self.maybe(milliseconds, 1, |row, all| {
+            row.put(
+                || Cell::Decimal { value: all as f64 / 1e3, decimals: 3 },
+                |text| {
+                    write!(text, "{}.{:03}", all / 1000, all % 1000).expect("a buffer takes all");
+                },
+            )
         })
     }
 
@@ -219,29 +237,38 @@ impl Row {
 
     /// A point in time.
     pub fn time(&mut self, time: UtcTime) -> &mut Row {
-        self.cell(|text| time.append_to(text))
+        self.put(|| Cell::Time(time), |text| time.append_to(text))
     }
 
     /// A day.
     pub fn day(&mut self, day: Day) -> &mut Row {
-        self.cell(|text| day.append_to(text))
+        self.put(|| Cell::Day(day), |text| day.append_to(text))
     }
 
     /// The age of a snapshot in seconds at `time`, or an empty cell.
     pub fn snapshot_age(&mut self, fetched_at: Option<UtcTime>, time: UtcTime) -> &mut Row {
         self.maybe(fetched_at, 1, |row, at| {
-            row.cell(|text| push_number(time.unix_seconds() - at.unix_seconds(), text))
+            let seconds = time.unix_seconds() - at.unix_seconds();
+            row.put(|| Cell::Difference(seconds), |text| push_number(seconds, text))
         })
     }
 
     /// `part / whole` with six decimals, or an empty cell if `whole` is 0.
     pub fn fraction(&mut self, part: u64, whole: u64) -> &mut Row {
-        self.cell(|text| push_fraction(part, whole, text))
+        self.maybe(millionths(part, whole), 1, |row, millionths| {
+            row.put(
+                || Cell::Decimal { value: millionths as f64 / 1e6, decimals: 6 },
+                |text| push_millionths(millionths, text),
+            )
+        })
     }
 
     /// A number with six decimals.
     pub fn decimal(&mut self, number: f64) -> &mut Row {
-        self.cell(|text| write!(text, "{number:.6}").expect("a buffer takes all"))
+        self.put(
+            || Cell::Decimal { value: number, decimals: 6 },
+            |text| write!(text, "{number:.6}").expect("a buffer takes all"),
+        )
     }
 
     /// `crawler`, `operator`, `purpose`, `stated_policy`, `identity`.
@@ -255,12 +282,17 @@ impl Row {
         crawlers: &CrawlerCells<'_>,
         (crawler, identity): (CrawlerId, Identity),
     ) -> &mut Row {
-        self.append(&crawlers.cells[crawler.index()]).word(identity.as_str())
+        match self.values {
+            Some(_) => self.crawler_without_identity(crawlers.registry.crawler(crawler)),
+            None => self.append(&crawlers.cells[crawler.index()]),
+        }
+        .word(identity.as_str())
     }
 
     /// The digest of a robots.txt.
     pub fn digest(&mut self, digest: &Digest) -> &mut Row {
-        self.cell(|text| text.extend_from_slice(&digest_text::<DIGEST_BYTES>(digest)))
+        let name = digest_text::<DIGEST_BYTES>(digest);
+        self.put(|| Cell::of_bytes(&name), |text| text.extend_from_slice(&name))
     }
 
     /// `robots_digest`, `rule_line`, `directive`, `pattern`, `group`.
@@ -286,7 +318,7 @@ impl Row {
     /// This many empty cells.
     pub fn empty(&mut self, cells: usize) -> &mut Row {
         for _ in 0..cells {
-            self.cell(|_| ());
+            self.put(|| Cell::Empty, |_| ());
         }
         self
     }
@@ -311,6 +343,18 @@ impl Row {
         self.text.extend_from_slice(&other.text);
         self.ends.extend(other.ends.iter().map(|end| start + end));
         self
+    }
+
+    /// A cell as a value, or as its text.
+    #[inline]
+    fn put(&mut self, value: impl FnOnce() -> Cell, write: impl FnOnce(&mut Vec<u8>)) -> &mut Row {
+        match &mut self.values {
+            None => self.cell(write),
+            Some(values) => {
+                values.push(value());
+                self
+            }
+        }
     }
 
     #[inline]
@@ -382,16 +426,19 @@ fn without_quotes(written: &[u8]) -> String {
     }
 }
 
-/// Six decimals, rounded half up with integers, so that every machine gives the same digits.
-fn push_fraction(part: u64, whole: u64, text: &mut Vec<u8>) {
-    if whole == 0 {
-        return;
-    }
+/// `part / whole` in millionths, rounded half up with integers, so that every machine gives the same
+/// digits; `None` if `whole` is 0.
+fn millionths(part: u64, whole: u64) -> Option<u128> {
     // The usual case fits in 64 bits, where a division is a single instruction.
-    let millionths = match part.checked_mul(2_000_000) {
-        Some(part) => u128::from((part / whole).div_ceil(2)),
-        None => (u128::from(part) * 2_000_000 / u128::from(whole)).div_ceil(2),
+    let halves = match part.checked_mul(2_000_000) {
+        Some(part) => u128::from(part.checked_div(whole)?),
+        None => (u128::from(part) * 2_000_000).checked_div(u128::from(whole))?,
     };
+    Some(halves.div_ceil(2))
+}
+
+/// A number with six decimals.
+fn push_millionths(millionths: u128, text: &mut Vec<u8>) {
     let (whole, rest) = (millionths / 1_000_000, (millionths % 1_000_000) as u32);
     push_number(whole, text);
     text.push(b'.');
@@ -401,90 +448,4 @@ fn push_fraction(part: u64, whole: u64, text: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::schema::{CsvColumn, TableSchema};
-    use super::*;
-
-    fn fraction(part: u64, whole: u64) -> String {
-        let mut text = Vec::new();
-        push_fraction(part, whole, &mut text);
-        String::from_utf8(text).unwrap()
-    }
-
-    #[test]
-    fn a_fraction_has_six_decimals() {
-        assert_eq!(fraction(0, 0), "");
-        assert_eq!(fraction(0, 5), "0.000000");
-        assert_eq!(fraction(5, 5), "1.000000");
-        assert_eq!(fraction(2, 3), "0.666667");
-        assert_eq!(fraction(1, 3), "0.333333");
-        assert_eq!(fraction(1, 2_000_000), "0.000001");
-        assert_eq!(fraction(u64::MAX, u64::MAX), "1.000000");
-        assert_eq!(fraction(u64::MAX, 1), "18446744073709551615.000000");
-    }
-
-    fn table(columns: usize) -> TableSchema {
-        let column = CsvColumn { name: "x", unit: "", meaning: "" };
-        let columns: &'static [CsvColumn] = Box::leak(vec![column; columns].into_boxed_slice());
-        TableSchema { file: "x.csv", row: "", columns }
-    }
-
-    #[test]
-    fn headers_are_quoted_and_cells_where_needed() {
-        let mut csv = CsvTable::with_header(Vec::new(), &table(1)).unwrap();
-        csv.row(|row| {
-            row.text("a,\"b\"");
-        })
-        .unwrap();
-        csv.row(|row| {
-            row.text("");
-        })
-        .unwrap();
-        assert_eq!(csv.finish().unwrap(), b"\"x\"\n\"a,\"\"b\"\"\"\n\"\"\n");
-    }
-
-    /// Random bytes in rows of one or two cells, compared with another CSV writer.
-    #[test]
-    fn every_cell_is_as_another_writer_has_it() {
-        let texts: Vec<Vec<u8>> = (0..=u8::MAX)
-            .flat_map(|byte| [vec![byte], vec![b'a', byte], vec![b'"', byte, b',']])
-            .chain([vec![], b"x".repeat(100_000), "=\u{202e}ß".as_bytes().to_vec()])
-            .collect();
-        for columns in [1, 2] {
-            let mut csv = CsvTable::without_header(Vec::new(), &table(columns));
-            let mut other = csv::Writer::from_writer(Vec::new());
-            for pair in texts.chunks(columns).filter(|pair| pair.len() == columns) {
-                let cells: Vec<String> = pair.iter().map(|bytes| csv_cell(bytes)).collect();
-                csv.row(|row| {
-                    for bytes in pair {
-                        row.bytes(bytes);
-                    }
-                    assert_eq!(row.cells(), cells);
-                })
-                .unwrap();
-                csv.row(|row| {
-                    for cell in &cells {
-                        row.cell(|text| push_quoted(cell, ',', text));
-                    }
-                })
-                .unwrap();
-                other.write_record(&cells).unwrap();
-                other.write_record(&cells).unwrap();
-            }
-            assert!(csv.finish().unwrap() == other.into_inner().unwrap(), "{columns} columns");
-        }
-    }
-
-    #[test]
-    fn known_crawlers_have_the_cells_of_their_row() {
-        let registry = Registry::builtin();
-        let crawlers = CrawlerCells::new(&registry);
-        for (id, crawler) in registry.iter() {
-            let (mut known, mut written) = (Row::default(), Row::default());
-            known.text("a,b").known_crawler(&crawlers, (id, Identity::Spoofed)).counts([7]);
-            written.text("a,b").crawler(crawler, Identity::Spoofed).counts([7]);
-            assert_eq!(known.text, written.text);
-            assert_eq!(known.cells(), written.cells());
-        }
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 //!
 //! The columns are a promise: names and order stay; new ones come last.
 
+pub mod cell;
 pub mod columns;
 pub mod csv;
 pub mod digest_text;

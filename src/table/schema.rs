@@ -4,8 +4,8 @@
 type Text = &'static str;
 
 /// A column of a CSV file.
-#[derive(Clone, Copy, Debug)]
-pub struct CsvColumn {
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Column {
     /// The header cell.
     pub name: Text,
     /// The unit, the kind of text, or the possible values of a cell.
@@ -22,31 +22,31 @@ pub struct TableSchema {
     /// What one row describes.
     pub row: Text,
     /// Its columns, in order.
-    pub columns: &'static [CsvColumn],
+    pub columns: &'static [Column],
 }
 
 /// A column, as a group of one.
-pub const fn column(name: Text, unit: Text, meaning: Text) -> [CsvColumn; 1] {
-    [CsvColumn { name, unit, meaning }]
+pub const fn column(name: Text, unit: Text, meaning: Text) -> [Column; 1] {
+    [Column { name, unit, meaning }]
 }
 
 /// A column of counts.
-pub const fn count(name: Text, meaning: Text) -> [CsvColumn; 1] {
+pub const fn count(name: Text, meaning: Text) -> [Column; 1] {
     column(name, "count", meaning)
 }
 
 /// A column of points in time.
-pub const fn time(name: Text, meaning: Text) -> [CsvColumn; 1] {
+pub const fn time(name: Text, meaning: Text) -> [Column; 1] {
     column(name, "RFC 3339, UTC", meaning)
 }
 
 /// A column of lines of a file.
-pub const fn line_number(name: Text, meaning: Text) -> [CsvColumn; 1] {
+pub const fn line_number(name: Text, meaning: Text) -> [Column; 1] {
     column(name, "line number from 1", meaning)
 }
 
 /// The number of columns in all groups.
-pub const fn total(groups: &[&[CsvColumn]]) -> usize {
+pub const fn total(groups: &[&[Column]]) -> usize {
     let (mut total, mut group) = (0, 0);
     while group < groups.len() {
         total += groups[group].len();
@@ -56,8 +56,8 @@ pub const fn total(groups: &[&[CsvColumn]]) -> usize {
 }
 
 /// Joins all groups into one array of `N` columns.
-pub const fn join<const N: usize>(groups: &[&[CsvColumn]]) -> [CsvColumn; N] {
-    let mut columns = [CsvColumn { name: "", unit: "", meaning: "" }; N];
+pub const fn join<const N: usize>(groups: &[&[Column]]) -> [Column; N] {
+    let mut columns = [Column { name: "", unit: "", meaning: "" }; N];
     let (mut group, mut at, mut end) = (0, 0, 0);
     while end < N {
         if at == groups[group].len() {
@@ -75,8 +75,8 @@ pub const fn join<const N: usize>(groups: &[&[CsvColumn]]) -> [CsvColumn; N] {
 /// Joins groups of columns into the columns of one table.
 macro_rules! joined {
     [$($group:expr),* $(,)?] => {{
-        const GROUPS: &[&[$crate::table::schema::CsvColumn]] = &[$(&$group),*];
-        const COLUMNS: [$crate::table::schema::CsvColumn; $crate::table::schema::total(GROUPS)] =
+        const GROUPS: &[&[$crate::table::schema::Column]] = &[$(&$group),*];
+        const COLUMNS: [$crate::table::schema::Column; $crate::table::schema::total(GROUPS)] =
             $crate::table::schema::join(GROUPS);
         &COLUMNS
     }};
@@ -87,7 +87,7 @@ pub(crate) use joined;
 /// column on one line, however long its meaning is.
 macro_rules! groups {
     { $( $(#[$doc:meta])* $name:ident = [$($column:expr),* $(,)?]; )* } => {
-        $( $(#[$doc])* pub const $name: &[$crate::table::schema::CsvColumn] = joined![$($column),*]; )*
+        $( $(#[$doc])* pub const $name: &[$crate::table::schema::Column] = joined![$($column),*]; )*
     };
 }
 pub(crate) use groups;

@@ -15,7 +15,7 @@ const HOST_BYTES_MAX: usize = 1024;
 /// host dropped, IDNA to ASCII, default port dropped, IPv6 in brackets.
 ///
 /// ```
-/// use botaudit::url::origin::Origin;
+/// use botaudit::Origin;
 /// let origin = Origin::parse("HTTPS://WWW.Müller.example.:443/page".as_bytes());
 /// assert_eq!(origin.ok_or("no origin")?.as_str(), "https://www.xn--mller-kva.example");
 /// # Ok::<(), &str>(())

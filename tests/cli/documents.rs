@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 
 use botaudit::report::schemas::all_schemas;
-use botaudit::table::schema::{CsvColumn, TableSchema};
+use botaudit::table::schema::{Column, TableSchema};
 
 use crate::document_sandbox::DocumentSandbox;
 use crate::program::repository;
@@ -228,11 +228,11 @@ fn library_example() -> String {
 }
 
 /// The columns that several tables share, by name.
-fn shared_columns() -> Vec<CsvColumn> {
+fn shared_columns() -> Vec<Column> {
     let all = || all_schemas().flat_map(|table| table.columns);
-    let mut shared: Vec<CsvColumn> = Vec::new();
+    let mut shared: Vec<Column> = Vec::new();
     for column in all() {
-        let is_same = |other: &&CsvColumn| {
+        let is_same = |other: &&Column| {
             (other.name, other.unit, other.meaning) == (column.name, column.unit, column.meaning)
         };
         let is_new = !shared.iter().any(|other| is_same(&other));
@@ -243,13 +243,13 @@ fn shared_columns() -> Vec<CsvColumn> {
     shared
 }
 
-fn is_among(column: &CsvColumn, columns: &[CsvColumn]) -> bool {
+fn is_among(column: &Column, columns: &[Column]) -> bool {
     columns.iter().any(|other| {
         (other.name, other.unit, other.meaning) == (column.name, column.unit, column.meaning)
     })
 }
 
-fn column_table(columns: &[CsvColumn]) -> String {
+fn column_table(columns: &[Column]) -> String {
     let mut text = "| column | unit | meaning |\n|---|---|---|\n".to_owned();
     for column in columns {
         writeln!(text, "| `{}` | {} | {} |", column.name, column.unit, column.meaning).unwrap();
@@ -257,10 +257,10 @@ fn column_table(columns: &[CsvColumn]) -> String {
     text
 }
 
-fn table_section(table: &TableSchema, shared: &[CsvColumn]) -> String {
+fn table_section(table: &TableSchema, shared: &[Column]) -> String {
     let names: Vec<String> =
         table.columns.iter().map(|column| format!("`{}`", column.name)).collect();
-    let own: Vec<CsvColumn> =
+    let own: Vec<Column> =
         table.columns.iter().filter(|column| !is_among(column, shared)).copied().collect();
     let mut text = format!("\n## {}\n\nOne row for {}.\n", table.file, table.row);
     write!(text, "\nColumns in order: {}.\n", names.join(", ")).unwrap();

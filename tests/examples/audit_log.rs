@@ -1,4 +1,4 @@
-//! Audits access logs of one site and names the crawlers that broke its rules.
+//! Audits access logs of one site and names the rules that crawlers broke.
 //!
 //! `cargo run --example audit_log ROBOTS_TXT ORIGIN LOG...`
 
@@ -16,8 +16,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     config.robots = Some(robots.into());
     config.origin = Some(origin.parse()?);
     let report = Audit::new(config).run(arguments)?;
-    for row in report.rows().filter(|row| row.violations > 0) {
-        println!("{} ({}): {} violations", row.crawler.name, row.identity, row.violations);
+    for rule in report.violations() {
+        println!(
+            "{} ({}): {} requests for {}, line {}",
+            rule.crawler.name, rule.identity, rule.requests, rule.pattern, rule.line
+        );
     }
     report.write("botaudit-report")?;
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, ops::Range};
 
-use crate::table::schema::CsvColumn;
+use crate::table::schema::Column;
 use crate::time::{DAY_SECONDS, Day, Zone};
 
 /// The most days of a year.
@@ -156,7 +156,7 @@ fn number_of(cell: &str) -> f64 {
     cell.parse().unwrap_or(f64::NAN)
 }
 
-pub(super) fn kind(column: &CsvColumn) -> Kind {
+pub(super) fn kind(column: &Column) -> Kind {
     match column.unit {
         "count" | "bytes" | "fraction, 6 decimals" => Kind::Number,
         "RFC 3339, UTC" => Kind::Time,
@@ -165,7 +165,7 @@ pub(super) fn kind(column: &CsvColumn) -> Kind {
 }
 
 /// The only possible cells of `column`; `None` if it can hold any text.
-pub(super) fn words_of(column: &CsvColumn) -> Option<Vec<&'static str>> {
+pub(super) fn words_of(column: &Column) -> Option<Vec<&'static str>> {
     let is_closed = ["identity", "stated_policy", "not_bound_reason"].contains(&column.name);
     is_closed.then(|| column.unit.split(", ").collect())
 }

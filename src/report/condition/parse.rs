@@ -4,7 +4,7 @@ use super::expression::{
     Condition, ConditionError, Expression, Kind, Operand, Operator, Word, kind, time, words_of,
 };
 use super::token::{LocatedToken, Token, tokens};
-use crate::table::schema::{CsvColumn, TableSchema};
+use crate::table::schema::{Column, TableSchema};
 
 /// The deepest nesting of parentheses and `not`. It prevents a stack overflow.
 const DEPTH_MAX: usize = 64;
@@ -98,7 +98,7 @@ impl Parser<'_> {
 
     /// Parses the operand that `column` is compared with.
     fn operand(&mut self, column: usize) -> Result<Operand, ConditionError> {
-        let CsvColumn { name, .. } = self.table.columns[column];
+        let Column { name, .. } = self.table.columns[column];
         let kind = kind(&self.table.columns[column]);
         let wanted = match kind {
             Kind::Number => "a number, a percentage or a column",

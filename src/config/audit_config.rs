@@ -4,12 +4,13 @@
 //! settings of a site, and these over the defaults of the file. `run.json` has the keys that can
 //! change a report, in the order of this file.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use botaudit_robots::robots::usage::UsageSignal;
 use serde::{Serialize, Serializer};
 
-use crate::time::Window;
+use crate::time::{UtcTime, Window};
 use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::fault::Fault;
@@ -32,7 +33,24 @@ pub const REACTION_REQUESTS: usize = 3;
 pub const REACTION_QUIET_DAYS: usize = 7;
 
 settings! {
-    /// The configuration of an audit. Each key is the flag of the same name.
+    /// The configuration of an audit. Each key is the flag of the same name, and has its default if
+    /// it is `None`. Keys that are texts on the command line can be set by typed values, too:
+    ///
+    /// ```
+    /// use botaudit::{AddressForm, AuditConfig, Money, Percent, Timezone, UtcTime};
+    ///
+    /// let mut config = AuditConfig::default();
+    /// config.robots = Some("robots.txt".into());
+    /// config.origin = Some("https://example.com".parse()?);
+    /// config.timezone = Some("Europe/Berlin".parse()?);
+    /// config.ip = Some(AddressForm::Mask);
+    /// config.min_parse_rate = Some(Percent::try_from(99.0)?);
+    /// config.cost_per_gb = Money::new(90_000, "USD");
+    /// config.set_window(UtcTime::from_unix_seconds(1_793_491_200), None);
+    /// config.add_alias(&"https://www.example.com".parse()?, &"https://example.com".parse()?);
+    /// config.add_trusted_proxy([10, 0, 0, 0].into(), 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Serialize)]
     #[non_exhaustive]
     pub struct AuditConfig {
@@ -168,8 +186,38 @@ const NEEDS: [(&str, &str); 7] = [
 ];
 
 impl AuditConfig {
+    /// Judges only requests from `since` on, and before `until`.
+    pub fn set_window(&mut self, since: Option<UtcTime>, until: Option<UtcTime>) {
+        self.since = since.map(|time| time.to_string());
+        self.until = until.map(|time| time.to_string());
+    }
+
+    /// Counts requests to `alias` as requests to `origin`.
+    pub fn add_alias(&mut self, alias: &Origin, origin: &Origin) {
+        self.alias.get_or_insert_default().push(format!("{alias}={origin}"));
+    }
+
+    /// Trusts the X-Forwarded-For of proxies whose address has the same first `bits` bits as
+    /// `address`: 32 of IPv4 and 128 of IPv6 are one proxy.
+    pub fn add_trusted_proxy(&mut self, address: IpAddr, bits: u8) {
+        self.trusted_proxy.get_or_insert_default().push(format!("{address}/{bits}"));
+    }
+
+    /// Does not count statements about use of this form.
+    pub fn add_ignored_usage(&mut self, form: UsageSignal) {
+        self.ignore_usage.get_or_insert_default().push(form.as_str().to_owned());
+    }
+
+    /// The request headers that HAProxy captures, in the order of its configuration.
+    pub fn set_haproxy_captures<H: AsRef<str>>(&mut self, headers: impl IntoIterator<Item = H>) {
+        let headers: Vec<H> = headers.into_iter().collect();
+        let headers: Vec<&str> = headers.iter().map(AsRef::as_ref).collect();
+        self.haproxy_captures = Some(headers.join(","));
+    }
+
     /// Combines these settings with those of `base`, which have lower precedence and may become
     /// void.
+    #[doc(hidden)]
     pub fn over(self, mut base: AuditConfig) -> AuditConfig {
         if self.ip.is_some_and(|form| form != AddressForm::Hash) {
             base.ip_salt = None;
@@ -182,6 +230,7 @@ impl AuditConfig {
     }
 
     /// All mistakes that can be found without reading a file.
+    #[doc(hidden)]
     pub fn check(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         if self.robots.is_none() && self.fetch != Some(true) {
@@ -217,6 +266,7 @@ impl AuditConfig {
     ///
     /// # Errors
     /// Each bound that is not a time, or an empty window.
+    #[doc(hidden)]
     pub fn window(&self) -> Result<Window, Vec<Fault>> {
         let zone = self.timezone.clone().unwrap_or_default().zone();
         let mut faults = Vec::new();
@@ -241,6 +291,7 @@ impl AuditConfig {
     }
 
     /// These settings with defaults for missing keys.
+    #[doc(hidden)]
     pub fn with_defaults(self) -> AuditConfig {
         let robots = self.fetch_archive();
         let is_verified = self.verify_dns == Some(true);
@@ -249,6 +300,7 @@ impl AuditConfig {
     }
 
     /// These settings with relative paths resolved in `directory`.
+    #[doc(hidden)]
     pub fn below(self, directory: &Path) -> AuditConfig {
         let below = |path: Option<PathBuf>| path.map(|path| directory.join(path));
         let archive = self.fetch_archive();

@@ -21,6 +21,12 @@ pub struct Money {
 }
 
 impl Money {
+    /// `millionths` of a unit of `currency`, whose name may be empty; `None` if the name has digits,
+    /// a point, a sign or more than 8 characters.
+    pub fn new(millionths: u64, currency: &str) -> Option<Money> {
+        is_currency(currency).then(|| Money { millionths, currency: currency.to_owned() })
+    }
+
     /// The price of `bytes` in millionths, if this is the price of 10^9 bytes; rounded half up.
     pub fn of_bytes(&self, bytes: u64) -> u64 {
         let billionths = u128::from(self.millionths) * u128::from(bytes);
@@ -49,11 +55,14 @@ impl FromStr for Money {
         let (number, currency) = (&text[..end], text[end..].trim());
         let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
         let is_number = !whole.is_empty() && decimals.len() <= DECIMALS;
-        let is_currency = currency.chars().count() <= 8 && !currency.chars().any(is_of_number);
         let digits = format!("{whole}{decimals:0<DECIMALS$}");
-        let millionths = digits.parse().ok().filter(|_| is_number && is_currency);
+        let millionths = digits.parse().ok().filter(|_| is_number && is_currency(currency));
         Ok(Money { millionths: millionths.ok_or(ADVICE)?, currency: currency.to_owned() })
     }
+}
+
+fn is_currency(name: &str) -> bool {
+    name.chars().count() <= 8 && !name.chars().any(is_of_number)
 }
 
 fn is_of_number(c: char) -> bool {

@@ -10,6 +10,7 @@ use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::{Source, expand};
 use crate::run::audit::{AuditRun, Destination};
 use crate::run::collect::CollectedInput;
+use crate::run::configured::ConfiguredSite;
 use crate::run::crawler_names::known_view;
 use crate::run::files::{check_outputs, tcp_use};
 use crate::run::outcome::RunOutcome;
@@ -22,7 +23,7 @@ use super::config_flags::{
     ContentFlags, FormatFlags, IdentityFlags, JudgingFlags, OriginFlags, PrivacyFlags, RobotsFlags,
     ThresholdFlags, WhatIfFlags, WindowFlags,
 };
-use super::configured::{ConfiguredArgs, ConfiguredSite};
+use super::configured::ConfiguredArgs;
 use super::confinement::confine;
 use super::console::console;
 use super::help::short;
@@ -144,7 +145,7 @@ pub struct AuditArgs {
 impl AuditArgs {
     /// Runs the audit.
     pub fn run(self) -> Result<RunOutcome> {
-        let site = self.configured.site()?;
+        let site = self.configured.site(&*console(Show::OnTerminal))?;
         let client_key = self.collect.key()?;
         let flags = self.config();
         let of_site = site.as_ref().map(ConfiguredSite::audit).unwrap_or_default();
@@ -180,7 +181,7 @@ impl AuditArgs {
         let console = console(show);
         let setup = Setup::new(config, &[], Arc::clone(&console));
         let setup = setup.map_err(|faults| match &site {
-            Some(site) => site.refusal(&faults, &flags),
+            Some(site) => site.refusal(&faults, &flags, &*console),
             None => refusal(&faults, &*console),
         })?;
         let view = known_view(self.summary.view(show.stream()), &[&setup.registry])?;

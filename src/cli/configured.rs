@@ -1,17 +1,12 @@
 //! `--config` and `--site`: the settings of a site in a configuration file.
 
-use std::path::{Path, PathBuf};
-use std::{ffi::OsString, io::ErrorKind};
+use std::path::PathBuf;
 
 use clap::Args;
-use glob::Pattern;
 
-use crate::config::file::{ConfigError, ConfigFile, SiteConfig, parse};
-use crate::config::{audit_config::AuditConfig, fault::Fault};
-use crate::error::{Error, Result};
-use crate::files::read_up_to;
-
-use super::shared::error;
+use crate::error::Result;
+use crate::run::configured::ConfiguredSite;
+use crate::run::console::Console;
 
 /// The flags.
 #[derive(Args, Debug)]
@@ -29,117 +24,10 @@ pub struct ConfiguredArgs {
     site: Option<String>,
 }
 
-/// A site of a configuration file.
-#[derive(Debug)]
-pub struct ConfiguredSite {
-    /// The path as the user wrote it.
-    file: PathBuf,
-    site: SiteConfig,
-}
-
 impl ConfiguredArgs {
     /// The site, if `--config` is given.
-    pub fn site(&self) -> Result<Option<ConfiguredSite>> {
-        let Some(file) = &self.config else { return Ok(None) };
-        let (config, errors) = read_config(file)?;
-        report_errors(&file.display().to_string(), &errors)?;
-        let site = self.chosen(config.sites, file)?;
-        Ok(Some(ConfiguredSite { file: file.clone(), site }))
-    }
-
-    fn chosen(&self, mut sites: Vec<SiteConfig>, file: &Path) -> Result<SiteConfig> {
-        let names: Vec<&str> = sites.iter().map(|site| site.name.as_str()).collect();
-        let names = names.join(", ");
-        let found = match &self.site {
-            Some(name) => sites.iter().position(|site| site.name == *name),
-            None => (sites.len() == 1).then_some(0),
-        };
-        let file = file.display();
-        let why = match &self.site {
-            Some(name) => format!("--site {name}: unknown site; the sites of {file} are {names}"),
-            None => format!("{file} has several sites; choose one with --site: {names}"),
-        };
-        found.map(|index| sites.swap_remove(index)).ok_or_else(|| Error::usage(why))
-    }
-}
-
-impl ConfiguredSite {
-    /// Its settings, with paths relative to the current directory.
-    pub fn audit(&self) -> AuditConfig {
-        self.site.audit.clone().below(self.directory())
-    }
-
-    /// Its logs, with paths relative to the current directory.
-    pub fn logs(&self) -> Vec<OsString> {
-        let directory = self.directory();
-        let below = |log: &String| match directory.as_os_str().is_empty() {
-            false if Path::new(log).is_relative() => {
-                // A log may be a pattern; its directory is not.
-                Path::new(&Pattern::escape(&directory.to_string_lossy())).join(log).into_os_string()
-            }
-            _ => OsString::from(log),
-        };
-        self.site.logs.iter().map(below).collect()
-    }
-
-    /// Prints all `faults` of the settings under `flags`, and returns the error.
-    pub fn refusal(&self, faults: &[Fault], flags: &AuditConfig) -> Error {
-        let is_in_file =
-            |fault: &&Fault| !flags.has(fault.key) && self.site.line_of(fault.key).is_some();
-        for fault in faults {
-            match Some(fault).filter(is_in_file) {
-                Some(fault) => error(&self.site.error(fault).at(&self.name())),
-                None => error(&fault.of_flags()),
-            }
-        }
-        Error::usage(format!("site {} of {} was not audited", self.site.name, self.name()))
-    }
-
-    fn name(&self) -> String {
-        self.file.display().to_string()
-    }
-
-    fn directory(&self) -> &Path {
-        self.file.parent().unwrap_or(Path::new(""))
-    }
-}
-
-/// The largest configuration file, in bytes: room for thousands of sites.
-const CONFIG_BYTES_MAX: u64 = 1 << 20;
-
-/// Reads the file `path`.
-pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<ConfigError>)> {
-    let bytes = read_up_to(path, CONFIG_BYTES_MAX).map_err(|err| match err.kind() {
-        ErrorKind::NotFound => {
-            let name = path.display();
-            let why = format!(
-                "the configuration file does not exist; to write one, run: botaudit init {name}; \
-                 to use another, add --config FILE"
-            );
-            Error::invalid_file(path, why)
-        }
-        _ => Error::io("cannot read --config", path, err),
-    })?;
-    let too_long = || {
-        Error::invalid_file(
-            path,
-            "larger than 1 MiB, so it is not a configuration file; name another file",
-        )
-    };
-    let text = String::from_utf8(bytes.ok_or_else(too_long)?);
-    let text = text.map_err(|_| Error::invalid_file(path, "not UTF-8; save the file as UTF-8"))?;
-    Ok(parse(&text))
-}
-
-/// Prints all `errors` of the file `name`.
-///
-/// # Errors
-/// If there are any.
-pub fn report_errors(name: &str, errors: &[ConfigError]) -> Result<()> {
-    errors.iter().for_each(|problem| error(&problem.at(name)));
-    match errors.len() {
-        0 => Ok(()),
-        1 => Err(Error::usage(format!("{name} has 1 mistake; nothing was read"))),
-        some => Err(Error::usage(format!("{name} has {some} mistakes; nothing was read"))),
+    pub fn site(&self, console: &dyn Console) -> Result<Option<ConfiguredSite>> {
+        let open = |file: &PathBuf| ConfiguredSite::open(file, self.site.as_deref(), console);
+        self.config.as_ref().map(open).transpose()
     }
 }

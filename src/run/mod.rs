@@ -7,6 +7,7 @@ pub mod audit;
 pub mod check;
 pub mod classify;
 pub mod collect;
+pub mod configured;
 pub mod console;
 pub mod crawler_names;
 pub mod deny;

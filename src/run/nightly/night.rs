@@ -1,0 +1,234 @@
+//! All sites of a configuration: reads their new log lines, and writes what is about all of them.
+
+use std::collections::{BTreeMap, btree_map::Entry};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::audit::tally::counter::TallyLimits;
+use crate::config::file::ConfigFile;
+use crate::crawlers::{crawler::Crawler, registry::Registry};
+use crate::error::{Error, Result};
+use crate::nightly::events::{events, trend};
+use crate::nightly::lock::{Locked, lock, lock_by};
+use crate::nightly::state::{State, rows::ActorDay};
+use crate::report::metrics::{METRICS_FILE, SiteMetrics, metrics_text};
+use crate::report::nights::{EventRow, events_csv, trend_csv};
+use crate::report::outputs::{OutputContent, Outputs, Overwrite};
+use crate::report::schemas::{EVENTS, TREND};
+use crate::report::{night_text::SiteNight, summary_view::SummaryView};
+use crate::staged::{replace, replace_both};
+use crate::time::{Day, UtcTime};
+
+use super::super::configured::{read_config, report_errors};
+use super::super::console::{Access, SharedConsole};
+use super::super::files::tcp_use;
+use super::super::outcome::RunOutcome;
+use super::super::sandbox::access_rights::TcpUse;
+use super::notification::Notification;
+use super::site::Job;
+
+/// A night that is ready to run.
+#[derive(Debug)]
+pub struct NightlyRun {
+    /// The configuration file. The run enters its directory, to which its paths are relative.
+    pub config: PathBuf,
+    /// The day to audit; `None` means yesterday, in the zone of each site.
+    pub day: Option<Day>,
+    /// Whether mistakes and what would be read are all that is wanted.
+    pub only_checks: bool,
+    /// Where the summary goes.
+    pub notification: Notification,
+    /// Which files may be replaced.
+    pub overwrite: Overwrite,
+    /// The memory that tallies may take.
+    pub limits: TallyLimits,
+    /// The display options of the summaries.
+    pub view: SummaryView,
+    /// Who follows the run.
+    pub console: SharedConsole,
+}
+
+impl NightlyRun {
+    /// Runs the job.
+    ///
+    /// # Errors
+    /// If the configuration has a mistake, or an output or the state cannot be used. An error in one
+    /// site is only an outcome.
+    pub fn run(mut self) -> Result<RunOutcome> {
+        self.notification = self.notification.absolute()?;
+        let file = std::path::absolute(&self.config)
+            .map_err(|err| Error::io("cannot read --config", &self.config, err))?;
+        let (config, mut errors) = read_config(&self.config)?;
+        let name = self.config.display().to_string();
+        enter_directory_of(&self.config)?;
+        let now = UtcTime::from(jiff::Timestamp::now());
+        let shown = (&self.console, &self.view);
+        let mut jobs = Vec::new();
+        for site in &config.sites {
+            match Job::new(site, &config, self.day, now, shown) {
+                Ok(job) => jobs.push(job),
+                Err(more) => errors.extend(more),
+            }
+        }
+        if self.only_checks {
+            errors.extend(jobs.iter().filter_map(Job::origin_error));
+        }
+        errors.sort();
+        errors.dedup();
+        report_errors(&name, &errors, &*self.console)?;
+        if self.only_checks {
+            return self.describe(&file, &jobs, &config);
+        }
+        let files = self.check_outputs(&file, &jobs, &config)?;
+        // The command may need any right.
+        if self.notification.command.is_some() {
+            self.console.begin(Access::Any);
+        } else {
+            let needs = |job: &Job<'_>| tcp_use(&job.site.audit) == TcpUse::Needed;
+            self.console.begin_with(&files, TcpUse::needed_if(jobs.iter().any(needs)));
+        }
+        self.run_all(&jobs, &config, now)
+    }
+
+    /// Prints what would be read and written.
+    fn describe(&self, file: &Path, jobs: &[Job<'_>], config: &ConfigFile) -> Result<RunOutcome> {
+        let mut files = Outputs::new(self.overwrite);
+        files.reads("--config", file);
+        jobs.iter().for_each(|job| files.add_directories_of(&job.files()));
+        files.updated("state", &config.state)?;
+        self.console.begin_with(&files, TcpUse::None);
+        // `--check` must not create the state.
+        let state = match config.state.exists() {
+            true => self.open_state(config)?,
+            false => State::in_memory()?,
+        };
+        let described = jobs.iter().map(|job| job.described(&state));
+        self.console.print(&described.collect::<Result<String>>()?)?;
+        Ok(RunOutcome::Done)
+    }
+
+    fn open_state(&self, config: &ConfigFile) -> Result<State> {
+        Ok(State::open(&config.state)?.with_memory(self.limits.memory_bytes))
+    }
+
+    /// Checks that no output is an input, and that only files written by botaudit are replaced.
+    /// Returns the files of the run.
+    fn check_outputs(&self, file: &Path, jobs: &[Job<'_>], config: &ConfigFile) -> Result<Outputs> {
+        let mut all = Outputs::new(self.overwrite);
+        all.reads("--config", file);
+        for job in jobs {
+            job.name_inputs(&mut all);
+        }
+        all.updated("state", &config.state)?;
+        all.file("reports", &config.reports.join(TREND.file), OutputContent::Trend)?;
+        all.file("reports", &config.reports.join(EVENTS.file), OutputContent::Events)?;
+        all.file("reports", &config.reports.join(METRICS_FILE), OutputContent::Metrics)?;
+        if let Some(path) = self.notification.file() {
+            all.file("--mail-summary", path, OutputContent::Night)?;
+        }
+        jobs.iter().for_each(|job| all.add_directories_of(&job.files()));
+        Ok(all)
+    }
+
+    fn run_all(&self, jobs: &[Job<'_>], config: &ConfigFile, now: UtcTime) -> Result<RunOutcome> {
+        let mut locks: Vec<File> = Vec::new();
+        let mut beside = config.state.clone().into_os_string();
+        beside.push(".lock");
+        let of_state = [lock_by(Path::new(&beside), now)];
+        for locked in
+            of_state.into_iter().chain(jobs.iter().map(|job| lock(&job.site.reports, now)))
+        {
+            match locked? {
+                Locked::Ours(file) => locks.push(file),
+                Locked::Theirs(who) => {
+                    self.console
+                        .error(&format!("another run is in progress: {who}; nothing was done"));
+                    return Ok(RunOutcome::Locked);
+                }
+            }
+        }
+        let begun = Instant::now();
+        let mut state = self.open_state(config)?;
+        // An error in one site does not prevent the others from being audited.
+        let ran = jobs.iter().map(|job| job.run(config, &mut state));
+        let (statuses, nights): (Vec<_>, Vec<_>) = ran.unzip();
+        let mut events = write_nights(&config.reports, &state, jobs)?;
+        let is_of_night =
+            |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
+        events.retain(|row| is_of_night(&row.site, row.day));
+        let ran = statuses.iter().zip(&nights).map(|(status, night)| {
+            let success = matches!(status, RunOutcome::Done | RunOutcome::Violations);
+            let last_success = state.last_success(&night.site, success.then_some(now))?;
+            Ok(site_metrics(night, status.code(), last_success, &events))
+        });
+        let sites: Vec<SiteMetrics> = ran.collect::<Result<_>>()?;
+        let text = metrics_text(now, begun.elapsed().as_secs_f64(), &sites);
+        replace(&config.reports.join(METRICS_FILE), text.as_bytes())?;
+        self.notification.send(&nights, &events, &*self.console)?;
+        let worst = statuses.into_iter().max_by_key(|status| badness(*status));
+        Ok(worst.unwrap_or(RunOutcome::Done))
+    }
+}
+
+fn site_metrics(
+    night: &SiteNight,
+    exit_code: u8,
+    last_success: Option<UtcTime>,
+    all: &[EventRow],
+) -> SiteMetrics {
+    let mut events = BTreeMap::new();
+    for event in all.iter().filter(|event| event.site == night.site) {
+        *events.entry(event.kind).or_default() += 1;
+    }
+    let (site, day) = (night.site.clone(), night.metrics.clone());
+    SiteMetrics { site, exit_code, last_success, day, events }
+}
+
+/// The order of severity; the exit code is that of the worst site.
+fn badness(outcome: RunOutcome) -> u8 {
+    match outcome {
+        RunOutcome::Done => 0,
+        RunOutcome::Violations => 1,
+        RunOutcome::Incomplete => 2,
+        _ => 3,
+    }
+}
+
+/// Changes to the directory of the configuration file, so that paths mean the same wherever the job
+/// is started.
+fn enter_directory_of(config: &Path) -> Result<()> {
+    let directory = config.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let Some(directory) = directory else { return Ok(()) };
+    std::env::set_current_dir(directory).map_err(|err| Error::io("cannot enter", directory, err))
+}
+
+/// Writes `trend.csv` and `events.csv` of the sites of `jobs` into `reports`, up to the last day of
+/// each, and returns the events.
+fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<Vec<EventRow>> {
+    let by_site: BTreeMap<&str, &Job<'_>> =
+        jobs.iter().map(|job| (job.site.name.as_str(), job)).collect();
+    let is_over = |site: &str, day| by_site.get(site).is_some_and(|job| day <= job.last_day());
+    let mut actors = state.actor_days()?;
+    actors.retain(|actor| is_over(&actor.site, actor.day));
+    let mut ruled = state.ruled_days()?;
+    ruled.retain(|ruled| is_over(&ruled.site, ruled.day));
+    let names = state.crawlers()?;
+    let mut registries: BTreeMap<Option<&Path>, Registry> = BTreeMap::new();
+    for file in jobs.iter().map(Job::crawlers) {
+        if let Entry::Vacant(vacant) = registries.entry(file) {
+            vacant.insert(Registry::with_names(file, &names)?);
+        }
+    }
+    let registry_of = |site: &str| registries.get(&by_site.get(site)?.crawlers());
+    let row_of = |actor: &ActorDay| registry_of(&actor.site)?.by_name(&actor.crawler);
+    let events = events(&actors, &ruled, |actor| !row_of(actor).is_some_and(Crawler::is_tool));
+    let (trend_path, events_path) = (reports.join(TREND.file), reports.join(EVENTS.file));
+    let cannot_write = |path| move |err| Error::io("cannot write", path, err);
+    // All sites may have an output of their own elsewhere.
+    std::fs::create_dir_all(reports).map_err(|err| Error::io("cannot create", reports, err))?;
+    let trend = trend_csv(&trend(&actors), registry_of).map_err(cannot_write(&trend_path))?;
+    let table = events_csv(&events).map_err(cannot_write(&events_path))?;
+    replace_both((&trend_path, &trend), (&events_path, &table))?;
+    Ok(events)
+}

@@ -1,25 +1,18 @@
 //! `botaudit crawlers`: the registry of known crawlers.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::crawlers::check::check;
 use crate::error::Result;
-use crate::numbers::{counted, grouped};
-use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
-use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
-use crate::report::outputs::{Outputs, Overwrite};
-use crate::run::crawler_names::{registry, unknown_crawler};
+use crate::run::crawlers::{CrawlersQuestion, answer, check_registry};
 use crate::run::outcome::RunOutcome;
-use crate::run::sandbox::access_rights::TcpUse;
-use crate::table::escape::visible;
 
-use super::confinement::confine;
+use super::console::console;
 use super::fetch_ranges::FetchRangesArgs;
 use super::help::short;
-use super::shared::{error, print, warn};
+use super::progress::Show;
 
 const HELP: &str = include_str!("help/crawlers.txt");
 const LIST: &str = include_str!("help/crawlers-list.txt");
@@ -84,56 +77,17 @@ enum CrawlersCommand {
 impl CrawlersArgs {
     /// Prints the answer.
     pub fn run(self) -> Result<RunOutcome> {
-        if let Some(CrawlersCommand::CheckRegistry { file }) = &self.command {
-            confine_to("FILE", Some(file));
-            return check_registry(file);
-        }
-        // The download confines itself, because it needs the network.
-        if !matches!(self.command, Some(CrawlersCommand::FetchRanges(_))) {
-            confine_to("--crawlers", self.crawlers.as_deref());
-        }
-        let registry = registry(self.crawlers.as_deref())?;
-        if let Some(CrawlersCommand::FetchRanges(args)) = &self.command {
-            return args.run(&registry, self.crawlers.as_deref());
-        }
+        let (crawlers, console) = (self.crawlers, console(Show::OnTerminal));
         let is_json = self.format == Format::Json;
-        print(&match (&self.command, is_json) {
-            (Some(CrawlersCommand::Show { name }), _) => {
-                let next = "to list all names, run: botaudit crawlers list";
-                let id =
-                    registry.find(name).ok_or_else(|| unknown_crawler(name, &registry, next))?;
-                let text = if is_json { crawler_json } else { crawler_text };
-                text(registry.crawler(id))
+        let answered = |question| answer(question, crawlers.as_deref(), is_json, &*console);
+        match self.command {
+            None | Some(CrawlersCommand::List) => answered(CrawlersQuestion::List),
+            Some(CrawlersCommand::Show { name }) => answered(CrawlersQuestion::Show(&name)),
+            Some(CrawlersCommand::Identify { user_agent }) => {
+                answered(CrawlersQuestion::Identify(&user_agent))
             }
-            (Some(CrawlersCommand::Identify { user_agent }), _) => {
-                let text = if is_json { identified_json } else { identified_text };
-                text(&registry, user_agent.as_encoded_bytes())
-            }
-            (_, true) => list_json(&registry),
-            (_, false) => list_text(&registry),
-        })?;
-        Ok(RunOutcome::Done)
+            Some(CrawlersCommand::CheckRegistry { file }) => check_registry(&file, &*console),
+            Some(CrawlersCommand::FetchRanges(args)) => args.run(crawlers),
+        }
     }
-}
-
-/// Confines the process to the input `path` of `role`.
-fn confine_to(role: &'static str, path: Option<&Path>) {
-    let mut files = Outputs::new(Overwrite::Own);
-    path.into_iter().for_each(|path| files.reads(role, path));
-    confine(&files, TcpUse::None);
-}
-
-fn check_registry(file: &Path) -> Result<RunOutcome> {
-    let checked = check(file)?;
-    checked.errors.iter().for_each(|problem| error(&problem.to_string()));
-    checked.warnings.iter().for_each(|problem| warn(&problem.to_string()));
-    print(&format!(
-        "{}: {} ({} in place of built-in ones), {}, {}\n",
-        visible(file.display().to_string().as_bytes()),
-        counted(checked.rows as u64, "crawler"),
-        grouped(checked.replacing as u64),
-        counted(checked.errors.len() as u64, "mistake"),
-        counted(checked.warnings.len() as u64, "warning"),
-    ))?;
-    Ok(if checked.errors.is_empty() { RunOutcome::Done } else { RunOutcome::Violations })
 }

@@ -1,26 +1,17 @@
 //! `botaudit crawlers fetch-ranges`: downloads the address lists of operators into a directory.
 
-use std::path::{Path, PathBuf};
-use std::{collections::BTreeSet, fs, io};
+use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::crawlers::manifest::{self, MANIFEST, ManifestEntry};
-use crate::crawlers::ranges::{LIST_BYTES_MAX, file_name};
-use crate::crawlers::{range_list::RangeList, registry::Registry};
-use crate::error::{Error, Result};
-use crate::net::{download::download, settings::Settings};
-use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
-use crate::run::outcome::RunOutcome;
-use crate::run::output::path_text;
-use crate::run::sandbox::access_rights::TcpUse;
-use crate::staged::replace;
+use crate::error::Result;
+use crate::run::{fetch_ranges::FetchRangesRun, outcome::RunOutcome};
 
-use super::confinement::confine;
+use super::console::console;
 use super::help::short;
 use super::network::NetworkArgs;
 use super::progress::Show;
-use super::shared::{ForceArg, warn};
+use super::shared::ForceArg;
 
 const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
 
@@ -48,100 +39,15 @@ pub struct FetchRangesArgs {
 }
 
 impl FetchRangesArgs {
-    /// Downloads all lists that `registry` names; `crawlers` is the file of added crawlers.
-    pub fn run(&self, registry: &Registry, crawlers: Option<&Path>) -> Result<RunOutcome> {
-        let body_bytes_max = usize::try_from(LIST_BYTES_MAX).unwrap_or(usize::MAX);
-        let settings = Settings { body_bytes_max, ..self.network.settings()? };
-        let directory = &self.directory;
-        check_directory_name("DIR", directory)?;
-        fs::create_dir_all(directory).map_err(|err| Error::io("cannot create", directory, err))?;
-        let mut entries = known(directory)?;
-        let lists = registry.iter().flat_map(|(_, crawler)| &crawler.ip_list_urls);
-        let urls: BTreeSet<&str> = lists.map(String::as_str).collect();
-        self.check_files(&entries, &urls, crawlers)?;
-        let mut missed = 0;
-        for url in &urls {
-            match list(url, &settings) {
-                Err(err) => {
-                    missed += 1;
-                    warn(&err.to_string());
-                }
-                Ok(list) => {
-                    let entry = store(directory, url, &list)?;
-                    entries.retain(|known| known.url != *url);
-                    entries.push(entry);
-                    entries.sort_by(|left, right| left.url.cmp(&right.url));
-                    // Written after each list, so that it is correct whenever the run is stopped.
-                    replace(&directory.join(MANIFEST), manifest::write(&entries).as_bytes())?;
-                }
-            }
-        }
-        let (all, got) = (urls.len(), urls.len() - missed);
-        let text = format!("{got} of {all} lists downloaded to {}\n", path_text(directory));
-        Show::unless(self.quiet).print(&text)?;
-        Ok(if missed > 0 { RunOutcome::Incomplete } else { RunOutcome::Done })
+    /// Downloads all lists; `crawlers` is the file of added crawlers.
+    pub fn run(self, crawlers: Option<PathBuf>) -> Result<RunOutcome> {
+        let run = FetchRangesRun {
+            settings: self.network.settings()?,
+            directory: self.directory,
+            crawlers,
+            overwrite: self.force.overwrite(),
+            console: console(Show::unless(self.quiet)),
+        };
+        run.run()
     }
-
-    /// Checks that no file is overwritten except those in `known`, which earlier runs wrote, and
-    /// other address lists: a stopped run may have written one without naming it.
-    fn check_files(
-        &self,
-        known: &[ManifestEntry],
-        urls: &BTreeSet<&str>,
-        crawlers: Option<&Path>,
-    ) -> Result<()> {
-        let mut outputs = Outputs::new(self.force.overwrite());
-        crawlers.into_iter().for_each(|path| outputs.reads("--crawlers", path));
-        outputs.updated("DIR", &self.directory.join(MANIFEST))?;
-        let names: BTreeSet<String> = urls.iter().map(|url| file_name(url)).collect();
-        for name in names {
-            let path = self.directory.join(&name);
-            match known.iter().any(|entry| entry.file == name) || is_list(&path) {
-                true => outputs.updated("DIR", &path)?,
-                false => outputs.file("DIR", &path, OutputContent::Foreign)?,
-            }
-        }
-        confine(&outputs, TcpUse::Needed);
-        Ok(())
-    }
-}
-
-fn is_list(path: &Path) -> bool {
-    let is_short = fs::metadata(path).is_ok_and(|data| data.len() <= LIST_BYTES_MAX);
-    is_short && fs::read(path).is_ok_and(|text| !RangeList::read(&text, None).networks.is_empty())
-}
-
-/// The manifest of an earlier run.
-fn known(directory: &Path) -> Result<Vec<ManifestEntry>> {
-    let path = directory.join(MANIFEST);
-    match fs::read(&path) {
-        Ok(text) => manifest::read(&path, &text),
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(err) => Err(Error::io("cannot read", &path, err)),
-    }
-}
-
-/// Downloads the list at `url`. An error page does not replace a list.
-fn list(url: &str, settings: &Settings) -> Result<Vec<u8>> {
-    let text = download(url, settings)?;
-    let list = RangeList::read(&text, None);
-    if list.networks.is_empty() {
-        let fault = list.first_fault.unwrap_or_default();
-        return Err(Error::invalid_file(
-            Path::new(url),
-            format!("not a list of addresses: {fault}"),
-        ));
-    }
-    Ok(text)
-}
-
-fn store(directory: &Path, url: &str, list: &[u8]) -> Result<ManifestEntry> {
-    let file = file_name(url);
-    replace(&directory.join(&file), list)?;
-    Ok(ManifestEntry {
-        url: url.to_owned(),
-        file,
-        fetched_at: jiff::Timestamp::now().into(),
-        size_bytes: list.len() as u64,
-    })
 }

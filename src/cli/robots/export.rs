@@ -4,16 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::archive::export::export;
 use crate::error::Result;
+use crate::run::outcome::RunOutcome;
+use crate::run::robots::queries::ArchiveQuery;
 
+use super::super::console::console;
 use super::super::help::short;
 use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
-use crate::numbers::counted;
-use crate::report::outputs::check_directory_name;
-use crate::run::outcome::RunOutcome;
-use crate::run::output::path_text;
 
 const HELP: &str = include_str!("../help/robots-export.txt");
 
@@ -33,13 +31,9 @@ pub struct ExportArgs {
 }
 
 impl ExportArgs {
-    /// The manifest gets its name when all files are written.
+    /// Writes the files.
     pub fn run(self) -> Result<RunOutcome> {
-        check_directory_name("DIRECTORY", &self.directory)?;
-        let snapshots = export(&self.archive.open_for(&self.directory)?, &self.directory)?;
-        let (written, place) = (counted(snapshots, "snapshot"), path_text(&self.directory));
-        let text = format!("{written} written to {place}\n");
-        Show::unless(self.quiet).print(&text)?;
-        Ok(RunOutcome::Done)
+        let console = console(Show::unless(self.quiet));
+        ArchiveQuery { archive: self.archive.path, console }.export(&self.directory)
     }
 }

@@ -1,31 +1,20 @@
 //! `botaudit robots fetch`: fetches robots.txt files into an archive.
 
-use std::{ffi::OsString, io::BufRead, path::Path};
+use std::ffi::OsString;
 
 use clap::Args;
 
-use crate::archive::{Store, directory::Directory, reader::Archive};
-use crate::audit;
 use crate::config::setting::Seconds;
-use crate::crawlers::registry::Registry;
-use crate::error::{Error, Result};
-use crate::input::source::{Location, expand};
+use crate::error::Result;
 use crate::net::settings::{Ports, Reach};
-use crate::run::fetching::{LISTED_MAX, LoggedLimits, Origins, is_fetchable, origins_asked};
 use crate::run::outcome::RunOutcome;
-use crate::run::sandbox::access_rights::TcpUse;
-use crate::url::origin::Origin;
+use crate::run::{fetching::LoggedLimits, robots::fetch::FetchRun};
 
-use super::super::confinement::confine;
 use super::super::console::console;
 use super::super::help::short;
 use super::super::network::{NetworkArgs, seconds};
 use super::super::progress::Show;
-use super::super::shared::{note, warn};
-use super::archive_arg::{ArchiveArg, named_origin};
-
-/// The most parallel fetches.
-const JOBS_MAX: usize = 1000;
+use super::archive_arg::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-fetch.txt");
 
@@ -90,126 +79,23 @@ pub struct FetchArgs {
     quiet: bool,
 }
 
-/// The origins to fetch from, and the problems with reading them.
-#[derive(Default)]
-struct Asked {
-    origins: Origins,
-    problems: usize,
-}
-
 impl FetchArgs {
     /// Fetches from all origins.
     pub fn run(self) -> Result<RunOutcome> {
-        let settings = self.network.settings()?;
-        let pause = seconds("--delay", self.delay)?;
-        if !(1..=JOBS_MAX).contains(&self.jobs) {
-            return Err(Error::usage(format!(
-                "--jobs {} is not valid; write a number from 1 to \
-                 {JOBS_MAX}",
-                self.jobs
-            )));
-        }
-        let logs = expand(&self.from_log);
-        let logs = logs.iter().filter_map(|log| match &log.location {
-            Location::File(path) => Some(path),
-            Location::Stdin | Location::Nowhere(_) => None,
-        });
-        confine(&self.archive.check(logs)?, TcpUse::Needed);
-        let asked = self.asked()?;
-        let writer = Archive::writer(&self.archive.path)?;
-        let show = Show::unless(self.quiet);
-        let Asked { origins, problems } = asked;
-        let limits = LoggedLimits {
-            reach: if self.allow_private_addresses { Reach::AsAsked } else { Reach::Public },
-            ports: if self.fetch_any_port { Ports::Any } else { Ports::Usual },
-            budget: self.fetch_budget.unwrap_or(Seconds::OF_FETCHES).get(),
+        let run = FetchRun {
+            settings: self.network.settings()?,
+            pause: seconds("--delay", self.delay)?,
+            limits: LoggedLimits {
+                reach: if self.allow_private_addresses { Reach::AsAsked } else { Reach::Public },
+                ports: if self.fetch_any_port { Ports::Any } else { Ports::Usual },
+                budget: self.fetch_budget.unwrap_or(Seconds::OF_FETCHES).get(),
+            },
+            origins: self.origins,
+            archive: self.archive.path,
+            from_log: self.from_log,
+            jobs: self.jobs,
+            console: console(Show::unless(self.quiet)),
         };
-        let summary = origins.fetch(writer, &settings, pause, limits, self.jobs, &console(show))?;
-        let unfetched = summary.problem();
-        show.print(&summary.text())?;
-        unfetched.iter().for_each(|why| warn(why));
-        Ok(if problems > 0 || unfetched.is_some() {
-            RunOutcome::Incomplete
-        } else {
-            RunOutcome::Done
-        })
+        run.run()
     }
-
-    fn asked(&self) -> Result<Asked> {
-        let mut asked = Asked::default();
-        for text in &self.origins {
-            match text.as_str() {
-                "-" => asked.read_list(std::io::stdin().lock())?,
-                text => asked.origins.named.extend([fetchable(text)?]),
-            }
-        }
-        if !self.from_log.is_empty() {
-            asked.read_logs(&self.from_log)?;
-        }
-        Ok(asked)
-    }
-}
-
-impl Asked {
-    /// Reads one origin per line; empty lines and lines that begin with `#` are skipped.
-    fn read_list(&mut self, list: impl BufRead) -> Result<()> {
-        for (line, number) in list.split(b'\n').zip(1_u64..) {
-            let failed = |err| Error::io("cannot read", Path::new("standard input"), err);
-            let line = line.map_err(failed)?;
-            let line = String::from_utf8_lossy(line.trim_ascii());
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            match fetchable(&line) {
-                Ok(origin) => self.origins.named.extend([origin]),
-                Err(err) => {
-                    let location = Path::new("standard input");
-                    self.problem(&Error::invalid(location, number, err.to_string()).to_string());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the origins that crawlers requested in the logs.
-    fn read_logs(&mut self, logs: &[OsString]) -> Result<()> {
-        let registry = Registry::builtin();
-        let nothing = Store::Directory(Directory::default());
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let options = audit::Options::new(threads);
-        let (origins, damages) =
-            origins_asked(&expand(logs), &options, nothing, &registry, &*console(Show::Nothing))?;
-        damages.iter().for_each(|damage| self.problem(damage));
-        let is_any = origins.iter().any(is_fetchable);
-        self.origins.logged = origins;
-        self.origins.retain_fetchable();
-        if !is_any {
-            let why = "the logs name no host that a crawler requested; name the origins instead, \
-                       such as https://example.com";
-            self.problem(why);
-        }
-        Ok(())
-    }
-
-    fn problem(&mut self, what: &str) {
-        self.problems += 1;
-        match self.problems {
-            1..=LISTED_MAX => warn(what),
-            _ if self.problems == LISTED_MAX + 1 => note(
-                "more problems of this kind are not \
-                 shown",
-            ),
-            _ => {}
-        }
-    }
-}
-
-/// Parses an origin that can have a robots.txt.
-fn fetchable(text: &str) -> Result<Origin> {
-    let origin = named_origin(text)?;
-    if is_fetchable(&origin) {
-        return Ok(origin);
-    }
-    let why = format!("'{text}' cannot have a robots.txt; use an http, https or ftp origin");
-    Err(Error::usage(why))
 }

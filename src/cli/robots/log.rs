@@ -2,14 +2,14 @@
 
 use clap::Args;
 
-use crate::archive::versions::{RulesChange, Stretch, stretches};
 use crate::error::Result;
 use crate::run::outcome::RunOutcome;
-use crate::table::escape::visible;
+use crate::run::robots::queries::ArchiveQuery;
 
+use super::super::console::console;
 use super::super::help::short;
-use super::super::shared::print;
-use super::archive_arg::{ArchiveArg, known_history, named_origin};
+use super::super::progress::Show;
+use super::archive_arg::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-log.txt");
 
@@ -27,27 +27,7 @@ pub struct LogArgs {
 impl LogArgs {
     /// Prints a paragraph for each version.
     pub fn run(self) -> Result<RunOutcome> {
-        let origin = named_origin(&self.origin)?;
-        let archive = self.archive.open()?;
-        let entries = known_history(&archive, &origin)?;
-        let stretches = stretches(&archive, &entries)?;
-        let texts: Vec<String> = stretches.iter().rev().map(text).collect();
-        print(&texts.join("\n"))?;
-        Ok(RunOutcome::Done)
+        let console = console(Show::OnTerminal);
+        ArchiveQuery { archive: self.archive.path, console }.log(&self.origin)
     }
-}
-
-fn text(stretch: &Stretch) -> String {
-    let mut text = format!("{}  {}", stretch.first, stretch.outcome);
-    if let Some(body) = stretch.body {
-        text += &format!("  {} bytes  {}", body.size_bytes, body.digest);
-    }
-    text.push('\n');
-    if let Some(RulesChange { added, removed, kept }) = stretch.rules {
-        text += &format!("  rules   {added} added, {removed} removed, {kept} as before\n");
-    }
-    if stretch.snapshots > 1 {
-        text += &format!("  seen    {} times until {}\n", stretch.snapshots, stretch.last);
-    }
-    text + &format!("  source  {}\n", visible(stretch.source.as_bytes()))
 }

@@ -2,7 +2,6 @@
 
 mod archive_arg;
 mod at;
-mod body;
 mod diff;
 mod export;
 mod fetch;

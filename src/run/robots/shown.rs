@@ -1,20 +1,40 @@
-//! Prints bodies to standard output: unchanged for programs, escaped for people.
+//! Bodies and snapshots as text: bodies unchanged for programs, escaped for people.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 
+use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
-use crate::run::output::cannot_print;
 use crate::table::escape::visible;
+
+use super::super::console::Console;
+use super::super::output::cannot_print;
+
+/// A snapshot as one line.
+pub fn described(entry: &HistoryEntry) -> String {
+    let fetch = &entry.fetch;
+    let mut text = format!("fetched {}: {}", fetch.fetched_at, fetch.outcome);
+    for hop in &fetch.chain {
+        text.push_str(&format!(", after {} to {}", hop.status, hop.location));
+    }
+    if let Some(seconds) = fetch.max_age_seconds {
+        text.push_str(&format!(", max-age {seconds} s"));
+    }
+    if let Some(body) = entry.body {
+        text.push_str(&format!(", {} bytes, {}", body.size_bytes, body.digest));
+    }
+    text.push_str(&format!(", from {}", entry.source));
+    text
+}
 
 /// Writes `bytes` to standard output. On a terminal, control characters other than line ends are
 /// escaped.
-pub fn print_body(bytes: &[u8]) -> Result<()> {
-    let mut stdout = io::stdout().lock();
+pub fn print_body(bytes: &[u8], console: &dyn Console) -> Result<()> {
+    let mut stdout = console.stdout()?;
     let written = match stdout.is_terminal() {
         false => stdout.write_all(bytes),
         true => stdout.write_all(shown(bytes).as_bytes()),
     };
-    written.and_then(|()| stdout.flush()).map_err(cannot_print)
+    written.map_err(cannot_print)
 }
 
 fn shown(bytes: &[u8]) -> String {

@@ -1,0 +1,7 @@
+//! Archives of robots.txt versions: filled, and asked.
+
+pub mod fetch;
+pub mod import;
+mod named;
+pub mod queries;
+mod shown;

@@ -84,16 +84,27 @@ fn sample() -> AuditReport {
     let draft = tempfile::NamedTempFile::new().unwrap();
     fs::write(&draft, "User-agent: *\nDisallow: /\n").unwrap();
     let networks = tempfile::NamedTempFile::new().unwrap();
-    fs::write(&networks, "0.0.0.0/1,low\n128.0.0.0/1,high\n").unwrap();
+    fs::write(&networks, "prefix,network\n0.0.0.0/1,low\n128.0.0.0/1,high\n").unwrap();
+    let (robots, more) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
+    for host in ["blog.example.org", "www.example.com.txt"] {
+        fs::copy(samples.join("robots").join(host), robots.path().join(host)).unwrap();
+    }
+    let reserved = "User-agent: *\nContent-Usage: train-ai=n\n";
+    fs::write(robots.path().join("policy.example"), reserved).unwrap();
+    let requests = ["/llms.txt", "/a", "/=formula", "/'quoted'", "/\\x00"].map(|path| {
+        let line = LOG.lines().next().unwrap().replace("/private/diary", path);
+        format!("policy.example:443 {line}\n")
+    });
+    fs::write(&more, requests.concat()).unwrap();
     let mut config = AuditConfig::default();
-    config.robots = Some(samples.join("robots"));
+    config.robots = Some(robots.path().to_owned());
     config.what_if = Some(draft.path().to_owned());
     config.what_if_for = Some(vec!["https://www.example.com".parse().unwrap()]);
     config.networks = Some(networks.path().to_owned());
     config.session_minutes = Some(5);
     config.paths = Some(true);
     config.cost_per_gb = Some("0.09USD".parse().unwrap());
-    Audit::new(config).run([samples.join("logs")]).unwrap()
+    Audit::new(config).run([samples.join("logs"), more.path().to_owned()]).unwrap()
 }
 
 /// The lines of `file` as cells, the header first.

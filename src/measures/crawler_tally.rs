@@ -175,7 +175,10 @@ impl CrawlerTally {
     pub fn holds(&self) -> bool {
         let (total, span) = (self.total(), self.span);
         let all = AllRequests { total, span, has_times: self.times == Times::Kept };
-        total.hold() && self.measures_hold(&all) && self.of_other_time <= total.requests
+        total.hold()
+            && self.measures_hold(&all)
+            && self.of_other_time <= total.requests
+            && self.reactions.as_ref().is_none_or(|reactions| reactions.is_within(total.requests))
     }
 
     /// The number of time buckets. It never decreases when counts are added; requests before the

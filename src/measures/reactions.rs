@@ -211,6 +211,11 @@ impl ReactionTally {
     pub fn holds(&self) -> bool {
         self.changes.values().all(RuleChangeTally::holds)
     }
+
+    /// Whether no change has more requests than these of the crawler.
+    pub fn is_within(&self, requests: u64) -> bool {
+        self.changes.values().all(|change| change.is_within(requests))
+    }
 }
 
 fn entries(
@@ -307,6 +312,19 @@ impl RuleChangeTally {
         let RuleChangeTally { fetched, all, disallowed, allowed, .. } = self;
         let touched = [disallowed, allowed].into_iter().flatten().map(|touched| &mut touched.since);
         touched.chain(all.as_deref_mut()).for_each(|since| since.settle(*fetched));
+    }
+
+    fn is_within(&self, requests: u64) -> bool {
+        let is_within = |parts: &[u64]| {
+            let sum = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(*part));
+            sum.is_some_and(|sum| sum <= requests)
+        };
+        let since = self.all.as_ref().map_or(0, |all| all.requests);
+        let touched = [&self.disallowed, &self.allowed].into_iter().flatten();
+        is_within(&[self.all_before, since])
+            && touched
+                .into_iter()
+                .all(|of| is_within(&[of.before, of.uncertain, of.since.requests]))
     }
 
     fn holds(&self) -> bool {

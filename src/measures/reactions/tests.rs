@@ -91,6 +91,21 @@ fn sums_that_cannot_be_are_noticed() {
         tally(&[(1, 2, RuleChangeTally { disallowed: Some(Box::new(touched)), ..change })]).holds()
     };
     assert!(holds(sum()));
+    let (change, touched) = sum();
+    for (before, expected) in [(0, true), (1, true), (2, false), (u64::MAX, false)] {
+        let within = |change, touched| {
+            let change = RuleChangeTally { disallowed: Some(Box::new(touched)), ..change };
+            tally(&[(1, 2, change)]).is_within(4)
+        };
+        let all_before = RuleChangeTally { all_before: before, ..change.clone() };
+        assert_eq!(within(all_before, touched.clone()), expected, "{before}");
+        for touched in [
+            TouchedTally { before, ..touched.clone() },
+            TouchedTally { uncertain: before, ..touched.clone() },
+        ] {
+            assert_eq!(within(change.clone(), touched), expected, "{before}");
+        }
+    }
     for (index, damage) in damages.iter().enumerate() {
         let (mut change, mut touched) = sum();
         damage(&mut change, &mut touched);

@@ -39,8 +39,12 @@ pub fn reactions(model: &PageModel<'_>) -> Option<Markup> {
         |row: &&ActorRow| !row.reactions.is_empty() && model.audit.is_own_crawler(row.actor);
     let rows = || model.audit.rows().iter().filter(is_shown);
     rows().next()?;
-    let requests = |reaction: &ReactionRow| reaction.tally.before + reaction.tally.since.requests;
-    let heaviest = Heaviest::of(rows(), DRAWN_MAX, |row| row.reactions.iter().map(requests).sum());
+    let requests = |reaction: &ReactionRow| {
+        reaction.tally.before.saturating_add(reaction.tally.since.requests)
+    };
+    let heaviest = Heaviest::of(rows(), DRAWN_MAX, |row| {
+        row.reactions.iter().map(requests).fold(0, u64::saturating_add)
+    });
     let all = rows().flat_map(|row| row.reactions.iter().map(move |reaction| (row, reaction)));
     let table = Heaviest::of(all, ROWS_MAX, |(_, reaction)| requests(reaction));
     let drawn = heaviest.rows.iter().enumerate();

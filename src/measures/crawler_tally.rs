@@ -12,6 +12,7 @@ use crate::merge::{Merge, sum};
 use super::days::ByDay;
 use super::delay_kept::Paces;
 use super::example::Example;
+use super::methods::ByMethod;
 use super::policy_files::ByPolicyFile;
 use super::reactions::{ReactionTally, TimedRequest};
 use super::renumbering::Renumbering;
@@ -122,6 +123,9 @@ row! {
         /// Requests around changes of the rules, if robots.txt has a history.
         #[serde(skip_serializing_if = "is_default")]
         plain reactions: Option<Box<ReactionTally>>,
+        /// Requests by HTTP method.
+        #[serde(skip_serializing_if = "is_default")]
+        measure methods: ByMethod,
     }
 }
 

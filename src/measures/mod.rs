@@ -9,6 +9,7 @@ pub mod days;
 pub mod delay_kept;
 pub mod draft_effect;
 pub mod example;
+pub mod methods;
 pub mod policy_files;
 pub mod reactions;
 pub mod renumbering;

@@ -26,6 +26,7 @@ use super::table::{Table, of_measure};
 pub const TABLES: &[&Table] = &[
     &summary::SUMMARY,
     of_measure!(statuses),
+    of_measure!(methods),
     &referrals::REFERRALS,
     &costs::COSTS,
     &paths::SECTION,

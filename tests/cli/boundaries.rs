@@ -191,6 +191,24 @@ fn minutes_between_fetches_are_those_of_the_clock() {
 }
 
 #[test]
+fn methods_count_as_sent() {
+    let sandbox = archive(&[(0, CLOSED)]);
+    let methods = ["GET", "get", "HEAD", "POST", "PROPFIND", "GET"];
+    let log = methods.map(|of| line(DAY, "/shop", "200", GPTBOT).replacen("GET", of, 1)).concat();
+    sandbox.write("access.log", log + &line(DAY, "/robots.txt", "200", GPTBOT));
+    sandbox.run(&format!("{AUDIT} access.log")).exits(0);
+    assert_eq!(
+        sandbox.table("out/methods.csv").cells("method requests share violations"),
+        [
+            "GET | 3 | 0.428571 | 2",
+            "HEAD | 1 | 0.142857 | 1",
+            "POST | 1 | 0.142857 | 1",
+            "other | 2 | 0.285714 | 2"
+        ]
+    );
+}
+
+#[test]
 fn only_a_status_of_an_answer_is_in_a_group() {
     let sandbox = archive(&[(0, OPEN)]);
     let statuses = ["000", "-", "0", "099", "100", "199", "200", "299", "300", "599", "600"];

@@ -1,20 +1,14 @@
 //! `botaudit audit`: logs and robots.txt to a report directory.
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc};
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
 use crate::config::audit_config::AuditConfig;
-use crate::error::{Error, Result};
-use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
-use crate::input::source::{Source, expand};
-use crate::run::audit::{AuditRun, Destination};
-use crate::run::collect::CollectedInput;
-use crate::run::configured::ConfiguredSite;
-use crate::run::crawler_names::known_view;
-use crate::run::files::{check_outputs, tcp_use};
+use crate::error::Result;
+use crate::run::audit::Destination;
+use crate::run::audit_job::AuditJob;
 use crate::run::outcome::RunOutcome;
-use crate::run::setup::{Setup, refusal};
 use crate::run::written::ResultFormat;
 use crate::staged::is_stdout;
 
@@ -24,7 +18,6 @@ use super::config_flags::{
     ThresholdFlags, WhatIfFlags, WindowFlags,
 };
 use super::configured::ConfiguredArgs;
-use super::confinement::confine;
 use super::console::console;
 use super::help::short;
 use super::progress::Show;
@@ -148,15 +141,6 @@ impl AuditArgs {
         let site = self.configured.site(&*console(Show::OnTerminal))?;
         let client_key = self.collect.key()?;
         let flags = self.config();
-        let of_site = site.as_ref().map(ConfiguredSite::audit).unwrap_or_default();
-        let config = flags.clone().over(of_site);
-        if site.is_none() && config.robots.is_none() && config.fetch.is_none() {
-            return Err(no_robots());
-        }
-        let logs = match &site {
-            Some(site) if self.logs.is_empty() => site.logs(),
-            _ => self.logs,
-        };
         let destination = match (self.partial, self.collect.collect) {
             (Some(path), _) => Destination::Tally(path),
             (None, Some(path)) => Destination::Collected(path),
@@ -166,30 +150,26 @@ impl AuditArgs {
                 (None, _) => Destination::Printed,
             },
         };
-        let sources = named(expand(&logs), self.name)?;
-        let collected = self.collect.collected.as_deref();
-        let defaults = config.clone().with_defaults();
-        let (format, overwrite) = (self.result_format, self.force.overwrite());
-        let outputs =
-            check_outputs(&defaults, &sources, collected, &destination, format, overwrite)?;
-        confine(&outputs, tcp_use(&defaults));
-        let DistinctLogs { sources, repeats } = without_copies(sources, ShortCopies::ByName);
-        let has_data = format.is_data()
+        let of_site = site.as_ref().and_then(|site| site.audit().evidence);
+        let has_data = self.result_format.is_data()
             || destination.is_stdout()
-            || config.evidence.as_deref().is_some_and(is_stdout);
+            || flags.evidence.clone().or(of_site).as_deref().is_some_and(is_stdout);
         let show = Show::unless(self.quiet).beside_data(has_data);
-        let console = console(show);
-        let setup = Setup::new(config, &[], Arc::clone(&console));
-        let setup = setup.map_err(|faults| match &site {
-            Some(site) => site.refusal(&faults, &flags, &*console),
-            None => refusal(&faults, &*console),
-        })?;
-        let view = known_view(self.summary.view(show.stream()), &[&setup.registry])?;
         let memory = self.collect.memory;
-        let collected = collected.map(|path| CollectedInput::read(path, memory)).transpose()?;
-        let run =
-            AuditRun { setup, sources, repeats, destination, collected, client_key, format, view };
-        run.run()
+        let job = AuditJob {
+            logs: self.logs,
+            name: self.name,
+            site,
+            flags,
+            destination,
+            format: self.result_format,
+            overwrite: self.force.overwrite(),
+            collected: self.collect.collected.map(|path| (path, memory)),
+            client_key,
+            view: self.summary.view(show.stream()),
+            console: console(show),
+        };
+        job.run()
     }
 
     /// The flags as a configuration.
@@ -213,24 +193,4 @@ impl AuditArgs {
         ];
         groups.into_iter().fold(own, AuditConfig::or)
     }
-}
-
-/// `sources`; a `name` from the user replaces the name of the only one.
-fn named(mut sources: Vec<Source>, name: Option<String>) -> Result<Vec<Source>> {
-    let Some(name) = name else { return Ok(sources) };
-    match &mut sources[..] {
-        [source] => source.name = name,
-        _ => {
-            let why = format!("--name needs exactly one input, but there are {}", sources.len());
-            return Err(Error::usage(why));
-        }
-    }
-    Ok(sources)
-}
-
-fn no_robots() -> Error {
-    Error::usage(
-        "no robots.txt given; use --robots, as in: botaudit audit --robots robots.txt --origin \
-         https://example.com access.log.gz; or add --fetch",
-    )
 }

@@ -4,6 +4,7 @@
 //! [`console::Console`]: the command line, or an application.
 
 pub mod audit;
+pub mod audit_job;
 pub mod check;
 pub mod classify;
 pub mod collect;

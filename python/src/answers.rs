@@ -8,8 +8,8 @@ use arrow_array::types::Int32Type;
 use arrow_array::{Array, DictionaryArray, Int32Array, StringArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder};
 use arrow_pyarrow::ToPyArrow;
+use botaudit::classify::verdicts::{COLUMNS, with_cell};
 use botaudit::classify::{batch::JudgedBatch, crawler_source::CrawlerSource, outcome::Detail};
-use botaudit::report::verdicts::{COLUMNS, with_cell};
 use botaudit::table::escape::visible;
 use pyo3::prelude::*;
 

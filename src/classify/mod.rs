@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod batch;
 pub mod by_origin;
+pub mod classified;
 pub mod classifier;
 pub mod crawler_source;
 pub mod input_format;
@@ -20,6 +21,7 @@ pub mod rows;
 mod shared_origins;
 pub mod summary;
 pub mod url_parts;
+pub mod verdicts;
 
 mod batch_reader;
 mod batch_worker;

@@ -5,8 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::Args;
 
 use crate::classify::input_format::{CrawlerColumn, ListSyntax, WantedColumns};
+use crate::classify::verdicts::{Layout, Width};
 use crate::error::Result;
-use crate::report::verdicts::{Layout, Width};
 use crate::run::classify::{ClassifyRun, WrittenVerdicts};
 use crate::run::outcome::RunOutcome;
 use crate::url::dialect::Dialect;

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
 use crate::lint::catalogue::Lint;
-use crate::report::findings::{lint_text, lints_text};
+use crate::lint::findings::{lint_text, lints_text};
 use crate::run::lint::{FindingsForm, LintRun};
 use crate::run::outcome::RunOutcome;
 use crate::url::dialect::Dialect;

@@ -3,9 +3,10 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::classify::input_format::ListSyntax;
+use crate::classify::verdicts::Layout;
 use crate::config::setting::AddressForm;
 use crate::deny::form::{DenyBy, Form};
-use crate::report::{summary_view::SummaryBy, verdicts::Layout};
+use crate::report::summary_view::SummaryBy;
 use crate::run::written::ResultFormat;
 use crate::url::dialect::Dialect;
 

@@ -6,7 +6,10 @@
 pub mod change;
 pub mod checked_crawler;
 pub mod in_force;
+pub mod json;
 pub mod reason;
+pub mod text;
+pub mod words;
 
 use std::sync::Arc;
 

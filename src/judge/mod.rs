@@ -4,6 +4,7 @@
 //! A policy depends only on the rules, so each rule set is compiled once, on first use, and shared
 //! by all crawlers, files and origins.
 
+pub mod age;
 mod by_crawler;
 mod change_search;
 pub mod crawl_delay;

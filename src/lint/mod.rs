@@ -8,6 +8,9 @@
 
 pub mod catalogue;
 pub mod diagnostic;
+pub mod findings;
+pub mod findings_junit;
+pub mod findings_sarif;
 pub mod known_tokens;
 
 pub mod distance;

@@ -1,11 +1,6 @@
 //! Prints results: tables, pages and summaries.
 
-pub mod age;
 mod aligned;
-pub mod check_json;
-pub mod check_text;
-pub mod check_words;
-pub mod classified;
 mod common_lines;
 mod comparison_text;
 pub mod compression;
@@ -15,9 +10,6 @@ pub mod crawlers_text;
 pub mod directory;
 mod embedded_address;
 pub mod files;
-pub mod findings;
-pub mod findings_junit;
-pub mod findings_sarif;
 pub mod formats_text;
 pub mod html;
 pub mod json_lines;
@@ -41,4 +33,3 @@ pub mod table;
 pub mod tables;
 pub mod threshold;
 pub mod unified_diff;
-pub mod verdicts;

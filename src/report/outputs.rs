@@ -13,15 +13,14 @@ use memchr::memmem;
 
 use crate::archive::directory::Directory;
 use crate::audit::{collected_file::is_collected, tally::file::is_tally};
-use crate::classify::answer::VerdictWord;
+use crate::classify::{answer::VerdictWord, classified::summary_header, verdicts::COLUMNS};
 use crate::error::{Error, Result};
 use crate::input::open::open;
 use crate::input::source::{Location, Source};
 use crate::staged::is_stdout;
 
 use super::schemas::{EVENTS, REQUESTS_EVIDENCE, TREND};
-use super::verdicts::COLUMNS;
-use super::{classified::summary_header, directory::check_replaceable, night_text::HEADLINE_START};
+use super::{directory::check_replaceable, night_text::HEADLINE_START};
 use crate::table::schema::TableSchema;
 
 /// The most decompressed bytes of an existing file that are read.

@@ -82,12 +82,6 @@ fn neighbours<'a>(
     })
 }
 
-/// The usual spelling of a field name.
-pub fn field_name(field: &str) -> String {
-    let (first, rest) = field.split_at(1);
-    first.to_ascii_uppercase() + rest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,11 +6,13 @@ use std::{ffi::OsString, thread::available_parallelism, time::Instant};
 
 use crate::archive::Store;
 use crate::classify;
+use crate::classify::classified::write_summary;
 use crate::classify::input_format::{InputFormat, ListSyntax, WantedColumns, writing_of};
 use crate::classify::options::{
     Classified, ClassifyOptions, ClassifyProgress, Render, SummaryBytes,
 };
 use crate::classify::summary::{SortedSummary, Summary, VerdictCounts};
+use crate::classify::verdicts::{Layout, Verdicts, Width};
 use crate::classify::{
     answer::VerdictWord, batch::BatchContext, crawler_source::CrawlerSource, outcome::Detail,
 };
@@ -20,9 +22,8 @@ use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::judge::{Judge, messages::failure_messages, profile::CrawlerProfile};
 use crate::numbers::{counted, grouped};
+use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
-use crate::report::verdicts::{Layout, Verdicts, Width};
-use crate::report::{classified::write_summary, output::OutputFile};
 use crate::staged::is_stdout;
 use crate::url::dialect::Dialect;
 

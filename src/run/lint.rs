@@ -6,10 +6,10 @@ use std::{ffi::OsString, io};
 use crate::error::{Error, Result};
 use crate::files::{read_up_to, take_up_to};
 use crate::lint::catalogue::{LINTS, Lint, Severity};
+use crate::lint::findings::{findings_github, findings_json, findings_text};
 use crate::lint::{diagnostic::Diagnostics, known_tokens::KnownTokens, lint};
-use crate::report::findings::{findings_github, findings_json, findings_text};
+use crate::lint::{findings_junit::findings_junit, findings_sarif::findings_sarif};
 use crate::report::outputs::{Outputs, Overwrite};
-use crate::report::{findings_junit::findings_junit, findings_sarif::findings_sarif};
 use crate::url::dialect::Dialect;
 
 use super::console::SharedConsole;

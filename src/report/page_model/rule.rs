@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::audit::crawler_row::Broken;
 use crate::audit::model::ReportModel;
 use crate::crawlers::identity::Actor;
+use crate::explain::words::field_name;
 use crate::judge::robots::DecidingRule;
 use crate::measures::example::Example;
 use crate::measures::sums::Statuses;
 use crate::merge::Merge;
-
-use super::super::robots_rules::field_name;
 use crate::table::escape::visible;
 
 /// The most origins kept for one rule.

@@ -10,8 +10,10 @@ use crate::judge::timeline::Ruling;
 use crate::judge::usage::StatedPreference;
 use crate::numbers::counted;
 
-use super::check_words::{binding_words, change, name, reason, shown, undecided_words, verdict};
-use super::{age::age_text, robots_rules::field_name};
+use super::words::{
+    binding_words, change, field_name, name, reason, shown, undecided_words, verdict,
+};
+use crate::judge::age::age_text;
 use crate::table::escape::visible;
 
 /// The most rules and User-agent lines that are shown; the others are counted.

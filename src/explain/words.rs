@@ -158,3 +158,9 @@ pub fn shown(bytes: &[u8]) -> String {
         Some((end, _)) => format!("{}... ({} bytes)", &text[..end], bytes.len()),
     }
 }
+
+/// The usual spelling of a field name.
+pub fn field_name(field: &str) -> String {
+    let (first, rest) = field.split_at(1);
+    first.to_ascii_uppercase() + rest
+}

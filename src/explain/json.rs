@@ -33,7 +33,7 @@ use crate::judge::explained::{Bound, BoundBy, Match};
 use crate::judge::usage::StatedPreference;
 use crate::robots::model::ProductToken;
 
-use super::check_words::{change, reason, undecided_words, verdict};
+use super::words::{change, reason, undecided_words, verdict};
 use crate::table::escape::visible;
 
 /// The most rules and User-agent lines in one object. A robots.txt may have tens of thousands.

@@ -11,9 +11,12 @@ use crate::error::{Error, Result};
 
 use super::table::{Audited, Table};
 use super::tables::tables_of;
-use crate::table::csv::{CrawlerCells, EachRow};
-use crate::table::escape::shown;
+use crate::table::cell::Cell;
+use crate::table::csv::{CrawlerCells, EachValues};
 use crate::table::schema::{Column, TableSchema};
+
+/// The unit of statuses, which are text in JSON.
+const HTTP_STATUS: &str = "HTTP status";
 
 /// Writes the rows of `tables` of `audit`.
 ///
@@ -66,7 +69,7 @@ fn objects(
     table: &Table,
     mut take: impl FnMut(&str) -> io::Result<()>,
 ) -> io::Result<()> {
-    table.rows(of, &mut EachRow(|cells: Vec<String>| take(&fields(&table.schema, &cells))))
+    table.rows(of, &mut EachValues(|cells: Vec<Cell>| take(&fields(&table.schema, &cells))))
 }
 
 fn is_among(table: &Table, tables: &[&Table]) -> bool {
@@ -78,27 +81,23 @@ pub fn name(table: &TableSchema) -> &'static str {
     table.file.trim_end_matches(".csv")
 }
 
-fn fields(table: &TableSchema, row: &[String]) -> String {
-    let field = |(column, cell): (&Column, &String)| {
-        format!("{}:{}", quoted(column.name), value(table, column.name, cell))
+fn fields(table: &TableSchema, row: &[Cell]) -> String {
+    let field = |(column, cell): (&Column, &Cell)| {
+        format!("{}:{}", quoted(column.name), value(column, cell))
     };
     table.columns.iter().zip(row).map(field).collect::<Vec<_>>().join(",")
 }
 
-fn value(table: &TableSchema, column: &str, cell: &str) -> String {
-    let unit = table.columns.iter().find(|known| known.name == column).map(|known| known.unit);
-    match cell.parse::<f64>() {
-        _ if cell.is_empty() => "null".to_owned(),
-        Ok(number) if number.is_finite() && unit.is_some_and(is_numeric) => cell.to_owned(),
-        _ => quoted(&shown(cell)),
-    }
-}
-
-/// Whether cells with that unit are decimal numbers, as [`crate::table::csv::Row`] writes them.
-fn is_numeric(unit: &str) -> bool {
-    const UNITS: [&str; 7] =
-        ["count", "bytes", "minutes", "seconds", "hours", "0 to 23", "line number from 1"];
-    UNITS.contains(&unit) || unit.ends_with("decimals")
+fn value(column: &Column, cell: &Cell) -> String {
+    let is_number = match cell {
+        Cell::Empty => return "null".to_owned(),
+        Cell::Count(_) | Cell::Difference(_) => column.unit != HTTP_STATUS,
+        // JSON has no word for other numbers.
+        Cell::Decimal { value, .. } => value.is_finite(),
+        _ => false,
+    };
+    let text = cell.to_string();
+    if is_number { text } else { quoted(&text) }
 }
 
 fn quoted(text: &str) -> String {
@@ -107,45 +106,28 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::schemas::all_schemas;
-    use super::super::tables::summary::SUMMARY;
     use super::*;
+    use crate::time::UtcTime;
 
     #[test]
     fn numbers_text_and_nothing() {
-        let check = |column: &str, cell: &str, expected: &str| {
-            assert_eq!(value(&SUMMARY.schema, column, cell), expected);
+        let check = |unit: &'static str, cell: Cell, expected: &str| {
+            let column = Column { name: "x", unit, meaning: "" };
+            assert_eq!(value(&column, &cell), expected);
         };
-        check("requests", "12", "12");
-        check("violation_rate", "0.500000", "0.500000");
-        check("violation_rate", "", "null");
-        check("crawler", "12", "\"12\"");
-        check("crawler", "'=\"x", "\"=\\\"x\"");
-        check("added_later", "12", "\"12\"");
-        check("requests", "NaN", "\"NaN\"");
-    }
-
-    /// A new unit must be added to this test or to the one above.
-    #[test]
-    fn every_unit_is_known_to_be_of_numbers_or_of_text() {
-        let texts = [
-            "text",
-            "path",
-            "path pattern",
-            "line numbers from 1",
-            "product token",
-            "product token or `*`",
-            "request target",
+        check("count", Cell::Count(u64::MAX), "18446744073709551615");
+        check("seconds", Cell::Difference(-1), "-1");
+        check("fraction, 6 decimals", Cell::Decimal { value: 0.5, decimals: 6 }, "0.500000");
+        let infinite = Cell::Decimal { value: f64::INFINITY, decimals: 6 };
+        check("number, 6 decimals", infinite, "\"inf\"");
+        check("count", Cell::Empty, "null");
+        check("text", Cell::Text("12".to_owned()), "\"12\"");
+        check("text", Cell::Text("=\"x".to_owned()), "\"=\\\"x\"");
+        check("HTTP status", Cell::Count(404), "\"404\"");
+        check(
             "RFC 3339, UTC",
-            "scheme://host[:port]",
-            "sha256:hex",
-            "YYYY-MM-DD",
-            "HTTP status",
-        ];
-        for column in all_schemas().flat_map(|table| table.columns) {
-            let is_choice = column.unit.contains(", ") && !column.unit.contains("decimals");
-            let is_text = texts.contains(&column.unit) || is_choice;
-            assert_ne!(is_numeric(column.unit), is_text, "{}: {}", column.name, column.unit);
-        }
+            Cell::Time(UtcTime::from_unix_seconds(0).unwrap()),
+            "\"1970-01-01T00:00:00Z\"",
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Threads that share queued work; no thread waits while there is an item to process.
 //!
-//! Some threads read sources and queue items. A reader that finds the queue full processes the
-//! oldest item, so that even a single source is read as fast as its items are processed. After all
-//! sources are read, a reader becomes a worker.
+//! Some threads read sources and queue items. A reader that finds the queue full processes its own
+//! newest item, which is still in the cache of its processor, so that even a single source is read
+//! as fast as its items are processed. If every thread reads, each processes its own items, and
+//! queues one only while another thread waits. After all sources are read, a reader becomes a worker.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +22,7 @@ use super::buffers::Buffers;
 pub struct QueueLimits {
     /// The number of threads.
     pub threads: usize,
-    /// The most waiting items.
+    /// The most waiting items; 0 if an item is only queued for a thread that waits for it.
     pub waiting_max: usize,
     /// The most buffers. If readers or workers may lose one, there must be no limit.
     pub buffers_max: usize,
@@ -52,6 +53,9 @@ pub struct WorkQueue<W: QueueWorker> {
     items: Receiver<W::Item>,
     /// One for each reader; the queue ends when all are dropped.
     senders: Mutex<Vec<Sender<W::Item>>>,
+    waiting_max: usize,
+    /// Threads that wait for an item.
+    idle: AtomicUsize,
     pub(super) buffers: Buffers<W::Buffer>,
     first_error: Mutex<Option<Error>>,
 }
@@ -93,6 +97,8 @@ impl<W: QueueWorker> WorkQueue<W> {
             pool,
             items,
             senders: Mutex::new(vec![sender; readers]),
+            waiting_max,
+            idle: AtomicUsize::new(0),
             buffers: Buffers::new(buffers_max),
             first_error: Mutex::default(),
         })
@@ -138,7 +144,7 @@ impl<W: QueueWorker> WorkQueue<W> {
                     lock(&ends)[index] = end;
                 }
             }
-            while let Ok(item) = self.items.recv() {
+            while let Some(item) = self.wait() {
                 self.work(&mut worker, item);
             }
             worker.finish()
@@ -168,6 +174,17 @@ impl<W: QueueWorker> WorkQueue<W> {
         self.buffers.close();
     }
 
+    /// The next item; `None` if all sources are read.
+    fn wait(&self) -> Option<W::Item> {
+        if let Ok(item) = self.items.try_recv() {
+            return Some(item);
+        }
+        self.idle.fetch_add(1, Ordering::Relaxed);
+        let item = self.items.recv().ok();
+        self.idle.fetch_sub(1, Ordering::Relaxed);
+        item
+    }
+
     fn work(&self, worker: &mut W, item: W::Item) {
         match worker.work(item) {
             Ok(buffer) => buffer.into_iter().for_each(|buffer| self.buffers.give_back(buffer)),
@@ -191,17 +208,20 @@ impl<W: QueueWorker> InputQueue<'_, W> {
         }
     }
 
-    /// Queues `item`. While the queue is full, processes the oldest item.
-    pub fn push(&mut self, mut item: W::Item) {
-        if self.queue.pool.current_num_threads() == 1 {
+    /// Queues `item`, or processes it, if the queue is full or nobody waits for it.
+    pub fn push(&mut self, item: W::Item) {
+        let is_wanted = match self.queue.pool.current_num_threads() {
             // There is no other thread: the data of a slow pipe must not wait for more.
+            1 => false,
+            _ => self.queue.waiting_max > 0 || self.queue.idle.load(Ordering::Relaxed) > 0,
+        };
+        if !is_wanted {
             return self.queue.work(self.worker, item);
         }
-        while let Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) =
+        if let Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) =
             self.sender.try_send(item)
         {
-            item = back;
-            self.work_on_next();
+            self.queue.work(self.worker, back);
         }
     }
 
@@ -311,16 +331,18 @@ mod tests {
     }
 
     /// With more buffers than the queue holds, a reader helps because of the full queue; with
-    /// fewer, because no buffer is left.
+    /// fewer, because no buffer is left. It goes on with the item that it has just read, or with
+    /// the one that has waited longest.
     #[test]
-    fn a_reader_works_on_the_item_that_has_waited_longest() {
-        for buffers_max in [2, 3, usize::MAX] {
+    fn a_reader_helps_while_the_other_thread_is_blocked() {
+        for (buffers_max, first) in [(2, 1), (3, 1), (usize::MAX, 3)] {
             let limits = QueueLimits { threads: 2, waiting_max: 2, buffers_max };
             let done = in_time(move || {
-                let is_over = AtomicU32::new(0);
+                let (is_over, has_begun) = (AtomicU32::new(0), AtomicU32::new(0));
                 let reader = Mutex::new(None);
                 let work = |number| {
                     let is_reader = *reader.lock().unwrap() == Some(thread::current().id());
+                    has_begun.store(1, Ordering::SeqCst);
                     // The other thread is blocked in its first item until the last one is done.
                     while !is_reader && number != 99 && is_over.load(Ordering::SeqCst) == 0 {
                         thread::yield_now();
@@ -334,15 +356,50 @@ mod tests {
                     for number in 0..*count {
                         let buffer = queue.buffer().expect("nothing fails");
                         queue.push((number, buffer));
+                        while has_begun.load(Ordering::SeqCst) == 0 {
+                            thread::yield_now();
+                        }
                     }
+                    is_over.store(1, Ordering::SeqCst);
                     Ok(())
                 };
                 WorkQueue::new(limits, 1).unwrap().run(&[100], worker, read).unwrap().0
             });
-            assert!(done.iter().all(|done| done.is_sorted()), "{done:?}");
             assert_eq!(done.iter().map(Vec::len).sum::<usize>(), 100);
-            let helped = done.iter().map(Vec::len).max();
-            assert!(helped >= Some(99), "{buffers_max}: {done:?}");
+            let reader = done.iter().max_by_key(|done| done.len()).unwrap();
+            assert!(reader.len() >= 97, "{buffers_max}: {done:?}");
+            assert_eq!(reader[0], first, "{buffers_max}: {done:?}");
+        }
+    }
+
+    /// Where each thread reads a source, none waits for another; one that has no source left helps.
+    #[test]
+    fn threads_that_read_process_their_own_items() {
+        let limits = QueueLimits { threads: 2, waiting_max: 0, buffers_max: usize::MAX };
+        let done = in_time(move || {
+            let work = |number| {
+                // The second source ends at once; its thread is waited for, so that it can help.
+                thread::sleep(Duration::from_millis(u64::from(number < 50)));
+                Ok(())
+            };
+            run_with(limits, &[0..100, 1000..1001], &work).unwrap().0
+        });
+        let helped = done.iter().find(|done| done.contains(&1000)).unwrap();
+        assert!(helped.len() > 10, "{done:?}");
+        let alone = in_time(move || {
+            let barrier = std::sync::Barrier::new(2);
+            let work = |number| {
+                if number % 1000 == 0 {
+                    barrier.wait();
+                }
+                thread::sleep(Duration::from_micros(100));
+                Ok(())
+            };
+            run_with(limits, &[0..50, 1000..1050], &work).unwrap().0
+        });
+        for done in alone {
+            let own: Vec<_> = done.iter().take(40).map(|number| number / 1000).collect();
+            assert!(own.iter().all(|source| *source == own[0]), "{own:?}");
         }
     }
 

@@ -1,54 +1,57 @@
 //! Answers for user agents that were seen before.
 //!
-//! A log has few distinct user agents, so nearly every line takes one hash and one comparison. The
-//! key is the whole user agent and is compared exactly, so the cache always gives the answer of the
-//! registry.
+//! A log has few distinct user agents, so nearly every line takes one fingerprint and one look into
+//! a small table. What waits there is the memory, and so a slot is 16 bytes and the user agents
+//! themselves are not kept, except those of crawlers: they are compared byte for byte, and no
+//! fingerprint makes a browser a crawler. `docs/limits.md` has the arithmetic for the others.
 
 use crate::bytes::equal;
+use crate::crawlers::fingerprint::{FINGERPRINTED_BYTES_MAX, FingerprintKey};
 use crate::crawlers::{identify::Identified, registry::Registry};
-use foldhash::fast::RandomState;
-use std::hash::BuildHasher as _;
 
 /// The capacity of one cache. Logs of millions of lines have thousands of distinct user agents; a
 /// flood of random ones must not use more memory.
 const ENTRIES_MAX: usize = 1 << 14;
 
 /// The longest user agent that is cached, in bytes.
-const KEY_BYTES_MAX: usize = 1024;
+const KEY_BYTES_MAX: usize = FINGERPRINTED_BYTES_MAX;
 
-/// The size of all keys, live and replaced, at which the cache is cleared, in bytes.
-const KEYS_BYTES_MAX: usize = 4 << 20;
+/// The size of all user agents of crawlers, live and replaced, at which the cache is cleared, in
+/// bytes. [`Slot::key_at`] has as many values as there are units in it.
+const KEYS_BYTES_MAX: usize = UNIT_BYTES << 16;
 
-/// The slots of one set. A lookup reads only these, even if an attacker makes hashes collide.
+/// Where a kept user agent starts is a multiple of this.
+const UNIT_BYTES: usize = 64;
+
+/// The slots of one set. A lookup reads only these.
 const WAYS: usize = 8;
 
-/// A worker's cache of user agents, at most about 4.5 MiB, for one registry.
+/// A worker's cache of user agents, at most about 4.3 MiB, for one registry.
 #[derive(Debug)]
 pub struct UserAgentCache {
-    /// `WAYS` neighbours make a set; the hash names the set.
+    /// `WAYS` neighbours make a set; the fingerprint names the set.
     slots: Vec<Slot>,
+    /// The user agents of crawlers.
     keys: Vec<u8>,
-    hasher: RandomState,
-    /// The slot of the last answer: one client often makes several requests in a row.
-    last: usize,
+    fingerprints: Box<FingerprintKey>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// The high half of the key's hash; the low bits select the set.
-    hash_high: u32,
-    key_start: u32,
+    fingerprint: u64,
     /// 0 if the slot is free; the empty user agent is never looked up.
     key_len: u16,
+    /// Where the user agent of a crawler starts, in units.
+    key_at: u16,
     identified: Identified,
 }
 
-const FREE: Slot = Slot { hash_high: 0, key_start: 0, key_len: 0, identified: Identified::Other };
+const FREE: Slot = Slot { fingerprint: 0, key_len: 0, key_at: 0, identified: Identified::Other };
 
 impl Default for UserAgentCache {
     fn default() -> UserAgentCache {
-        let (slots, hasher) = (vec![FREE; ENTRIES_MAX], RandomState::default());
-        UserAgentCache { slots, keys: Vec::new(), hasher, last: 0 }
+        let fingerprints = Box::new(FingerprintKey::random());
+        UserAgentCache { slots: vec![FREE; ENTRIES_MAX], keys: Vec::new(), fingerprints }
     }
 }
 
@@ -64,91 +67,102 @@ pub fn identify_cached(
     if user_agent.len() > KEY_BYTES_MAX {
         return registry.identify(user_agent);
     }
-    if let Some(identified) = cache.get_last(user_agent) {
-        return identified;
-    }
-    let hash = cache.hasher.hash_one(user_agent);
-    cache.get(hash, user_agent).unwrap_or_else(|| {
+    let fingerprint = cache.fingerprints.of(user_agent);
+    cache.get(fingerprint, user_agent).unwrap_or_else(|| {
         let identified = registry.identify(user_agent);
-        cache.put(hash, user_agent, identified);
+        cache.put(fingerprint, user_agent, identified);
         identified
     })
 }
 
 impl UserAgentCache {
     #[inline]
-    fn get_last(&self, key: &[u8]) -> Option<Identified> {
-        let slot = &self.slots[self.last];
-        equal(self.key(slot), key).then_some(slot.identified)
+    fn get(&self, fingerprint: u64, key: &[u8]) -> Option<Identified> {
+        let set = self.slots[set_start(fingerprint)..].first_chunk::<WAYS>()?;
+        // All are compared, because a processor cannot foresee where a search would end.
+        let mut same = 0_u32;
+        for (way, slot) in set.iter().enumerate() {
+            let is_same =
+                (slot.fingerprint == fingerprint) & (usize::from(slot.key_len) == key.len());
+            same |= u32::from(is_same) << way;
+        }
+        let slot = set.get(same.trailing_zeros() as usize)?;
+        let is_crawler = matches!(slot.identified, Identified::Crawler(_));
+        (!is_crawler || equal(self.key(slot), key)).then_some(slot.identified)
     }
 
-    fn get(&mut self, hash: u64, key: &[u8]) -> Option<Identified> {
-        let start = set_start(hash);
-        let set = &self.slots[start..][..WAYS];
-        let is_it = |slot: &Slot| slot.hash_high == high(hash) && equal(self.key(slot), key);
-        let way = set.iter().position(is_it)?;
-        self.last = start + way;
-        Some(self.slots[self.last].identified)
-    }
-
-    /// Empty if the slot is free.
+    /// Of a crawler's slot.
     #[inline]
     fn key(&self, slot: &Slot) -> &[u8] {
-        &self.keys[slot.key_start as usize..][..usize::from(slot.key_len)]
+        &self.keys[usize::from(slot.key_at) * UNIT_BYTES..][..usize::from(slot.key_len)]
     }
 
-    fn put(&mut self, hash: u64, key: &[u8], identified: Identified) {
-        if self.keys.len() + key.len() > KEYS_BYTES_MAX {
-            self.keys.clear();
-            self.slots.fill(FREE);
-        }
-        let start = set_start(hash);
-        let set = &mut self.slots[start..][..WAYS];
-        let free = set.iter().position(|slot| slot.key_len == 0);
-        // In a full set any slot will do; these bits named neither set nor key.
-        let way = free.unwrap_or((hash >> 24) as usize % WAYS);
-        let key_start = u32::try_from(self.keys.len()).expect("keys end below KEYS_BYTES_MAX");
+    #[cold]
+    fn put(&mut self, fingerprint: u64, key: &[u8], identified: Identified) {
         let key_len = u16::try_from(key.len()).expect("keys are at most KEY_BYTES_MAX long");
-        self.last = start + way;
-        set[way] = Slot { hash_high: high(hash), key_start, key_len, identified };
-        self.keys.extend_from_slice(key);
+        let mut key_at = 0;
+        if matches!(identified, Identified::Crawler(_)) {
+            if self.keys.len() + key.len() > KEYS_BYTES_MAX {
+                self.keys.clear();
+                self.slots.fill(FREE);
+            }
+            let units = self.keys.len() / UNIT_BYTES;
+            key_at = u16::try_from(units).expect("keys start below KEYS_BYTES_MAX");
+            self.keys.extend_from_slice(key);
+            self.keys.resize(self.keys.len().next_multiple_of(UNIT_BYTES), 0);
+        }
+        let set = &mut self.slots[set_start(fingerprint)..][..WAYS];
+        let free = set.iter().position(|slot| slot.key_len == 0);
+        // In a full set any slot will do; these bits did not name the set.
+        let way = free.unwrap_or((fingerprint >> 24) as usize % WAYS);
+        set[way] = Slot { fingerprint, key_len, key_at, identified };
     }
 }
 
-fn high(hash: u64) -> u32 {
-    (hash >> 32) as u32
-}
-
-fn set_start(hash: u64) -> usize {
-    (hash as usize % (ENTRIES_MAX / WAYS)) * WAYS
+fn set_start(fingerprint: u64) -> usize {
+    (fingerprint as usize % (ENTRIES_MAX / WAYS)) * WAYS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crawlers::crawler::CrawlerId;
+
+    const CRAWLER: Identified = Identified::Crawler(CrawlerId(7));
 
     #[test]
-    fn equal_hashes_are_distinguished_by_the_key() {
+    fn no_fingerprint_makes_a_browser_a_crawler() {
         let mut cache = UserAgentCache::default();
-        cache.put(7, b"one", Identified::Generic);
-        assert_eq!(cache.get(7, b"one"), Some(Identified::Generic));
-        assert_eq!(cache.get(7, b"two"), None);
-        for number in 0..100 {
-            cache.put(7, format!("key {number}").as_bytes(), Identified::Other);
+        cache.put(7, b"bot", CRAWLER);
+        assert_eq!(cache.get(7, b"bot"), Some(CRAWLER));
+        assert_eq!(cache.get(7, b"abc"), None);
+        cache.put(8, b"one", Identified::Generic);
+        assert_eq!(cache.get(8, b"four"), None, "of another length");
+    }
+
+    #[test]
+    fn a_full_set_forgets_one_entry_for_another() {
+        let mut cache = UserAgentCache::default();
+        for number in 0..100_u64 {
+            let key = format!("key {number}");
+            let fingerprint = number << 24;
+            cache.put(fingerprint, key.as_bytes(), CRAWLER);
+            assert_eq!(cache.get(fingerprint, key.as_bytes()), Some(CRAWLER));
+            let kept = (0..=number).filter(|number| {
+                cache.get(number << 24, format!("key {number}").as_bytes()).is_some()
+            });
+            assert_eq!(kept.count(), WAYS.min(number as usize + 1));
         }
-        assert_eq!(cache.get(7, b"key 99"), Some(Identified::Other));
-        assert_eq!(cache.get_last(b"key 99"), Some(Identified::Other));
-        assert_eq!(cache.get_last(b"key 98"), None);
     }
 
     #[test]
     fn memory_stays_bounded() {
         let mut cache = UserAgentCache::default();
         for number in 0..20_000_u64 {
-            cache.put(number << 20, &[b'x'; KEY_BYTES_MAX], Identified::Other);
+            let key = format!("{number:0width$}", width = KEY_BYTES_MAX - number as usize % 70);
+            cache.put(number << 20, key.as_bytes(), CRAWLER);
             assert!(cache.keys.len() <= KEYS_BYTES_MAX);
-            assert_eq!(cache.get_last(&[b'x'; KEY_BYTES_MAX]), Some(Identified::Other));
-            assert_eq!(cache.get_last(b"y"), None);
+            assert_eq!(cache.get(number << 20, key.as_bytes()), Some(CRAWLER));
         }
         assert_eq!((cache.slots.len(), size_of::<Slot>()), (ENTRIES_MAX, 16));
     }

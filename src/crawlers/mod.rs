@@ -14,6 +14,7 @@ pub mod product_token;
 
 pub mod cache;
 pub mod declared_name;
+mod fingerprint;
 pub mod identity;
 pub mod manifest;
 pub mod network_names;

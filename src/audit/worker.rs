@@ -19,7 +19,8 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identify::Identified;
 use crate::crawlers::network_names::NetworkNames;
 use crate::crawlers::registry::Registry;
-use crate::input::{chunks::Chunk, lines::lines, source::FileId};
+use crate::input::marks::{MarkedLines, Marks};
+use crate::input::{chunks::Chunk, source::FileId};
 use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
 use crate::judge::{Judge, decision_cache::DecisionCache};
@@ -155,6 +156,8 @@ pub struct Worker<'a> {
     origins: OriginIds,
     user_agents: UserAgentCache,
     scratch: Scratch,
+    /// The quotes and ends of lines.
+    marks: Marks,
     path_scratch: Vec<u8>,
     decisions: RefCell<DecisionCache>,
     referers: KnownReferers,
@@ -183,6 +186,7 @@ impl<'a> Worker<'a> {
             origins: OriginIds::default(),
             user_agents: UserAgentCache::default(),
             scratch: Scratch::default(),
+            marks: Marks::default(),
             path_scratch: Vec::new(),
             decisions: RefCell::default(),
             referers: KnownReferers::default(),
@@ -214,8 +218,10 @@ impl<'a> Worker<'a> {
         let mut position = Position { file: chunk.file, line: chunk.first_line };
         // Moved out once per chunk, because it is large.
         let mut scratch = std::mem::take(&mut self.scratch);
-        for line in lines(&chunk.bytes) {
-            let read = reader.line(line);
+        let mut marks = std::mem::take(&mut self.marks);
+        let is_marked = format.has_six_quotes();
+        for (line, quotes) in MarkedLines::new(&chunk.bytes, &mut marks, is_marked) {
+            let read = reader.marked_line(line, quotes);
             if let Some(days) = &mut days {
                 let key = days.key_of(&read, self.context.zone, self.context.window);
                 self.turn_to_day(key, chunk.file, &mut tally);
@@ -229,6 +235,7 @@ impl<'a> Worker<'a> {
             sessions.take(chunk.file, chunk.sequence, std::mem::take(&mut self.client_requests));
         }
         self.scratch = scratch;
+        self.marks = marks;
         self.add_lines(chunk.file, tally);
         days.into_iter().for_each(|days| self.counters.add_chunk(days));
         position.line - chunk.first_line

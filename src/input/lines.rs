@@ -18,6 +18,13 @@ pub struct LineReader<'a> {
     rest: &'a [u8],
 }
 
+impl<'a> LineReader<'a> {
+    /// The text of the lines that were not given yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+}
+
 impl<'a> Iterator for LineReader<'a> {
     type Item = &'a [u8];
 
@@ -41,9 +48,10 @@ pub fn excess_bytes(bytes: &[u8]) -> u64 {
     bytes.split(|&byte| byte == b'\n').map(length).sum()
 }
 
-/// A line so long that even without CR it is over the limit is cut before its
+/// A line as it is given, from all that is before its LF. A line so long that even without CR it is over the limit is cut before its
 /// CR is looked for, as its end may be missing from the chunk.
-fn shorten(line: &[u8]) -> &[u8] {
+#[inline]
+pub fn shorten(line: &[u8]) -> &[u8] {
     if line.len() > LINE_BYTES_MAX + 1 {
         return &line[..LINE_BYTES_MAX + 1];
     }

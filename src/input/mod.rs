@@ -25,6 +25,7 @@ pub mod checkpoint;
 pub mod chunks;
 pub mod lines;
 mod log_text;
+pub mod marks;
 pub mod read_error;
 pub mod sketch;
 mod utf16;

@@ -17,6 +17,9 @@ use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
 
+/// Where the quotes of request, referer and user agent are in a line.
+pub type QuotePlaces = [usize; 6];
+
 /// `17/Apr/2025:05:10:56 +0100`
 const TIME_BYTES: usize = 26;
 
@@ -61,6 +64,32 @@ pub fn combined_with_own_targets(line: &[u8]) -> LineContent<'_> {
     fields(find_combined(line), RequestFields::OwnLine)
 }
 
+/// As [`combined`], for a line without backslashes whose quotes are known; `None` if it is not as
+/// nearly all lines are.
+#[inline(always)]
+pub fn usual(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
+    let found = usual_fields(line, line, quotes)?;
+    Some(fields(Ok(found), RequestFields::Line))
+}
+
+/// As [`vhost_combined`]; see [`usual`].
+#[inline(always)]
+pub fn usual_with_host(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
+    let (host, rest) = split_column(line).ok()?;
+    let found = usual_fields(line, rest, quotes)?;
+    if found.client == b"-" || host.ends_with(b",") {
+        return None;
+    }
+    Some(fields(Ok(CombinedFields { host, ..found }), RequestFields::Line))
+}
+
+/// As [`combined_with_own_targets`]; see [`usual`].
+#[inline(always)]
+pub fn usual_with_own_target(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
+    let found = usual_fields(line, line, quotes)?;
+    Some(fields(Ok(found), RequestFields::OwnLine))
+}
+
 /// Parses combined with the host in place of the ident.
 pub fn combined_with_ident_host(line: &[u8]) -> LineContent<'_> {
     let found = front(line).and_then(|front| {
@@ -82,6 +111,34 @@ fn find_combined(line: &[u8]) -> Result<CombinedFields<'_>, Reject> {
     let (client, front) = client_and_front(line)?;
     let end = quoted_fields(front.rest).ok_or(Reject::NoUserAgent)?;
     Ok(CombinedFields { host: b"", client, front, end })
+}
+
+/// The fields of `line`, whose client is the start of `from`.
+#[inline(always)]
+fn usual_fields<'a>(
+    line: &'a [u8],
+    from: &'a [u8],
+    quotes: QuotePlaces,
+) -> Option<CombinedFields<'a>> {
+    let head = nameless_head(from)?;
+    let [request, request_end, referer, referer_end, user_agent, user_agent_end] = quotes;
+    let outcome = line.get(request_end + 1..referer)?.strip_suffix(b" ")?;
+    let rest = &line[request_end + 1..];
+    let tail = line.get(user_agent_end + 1..)?;
+    let is_usual = line.len() - head.rest.len() == request
+        && rest.starts_with(b" ")
+        && user_agent == referer_end + 2
+        && line[referer_end + 1] == b' '
+        && matches!(tail, [] | [b' ' | b'\t' | b',', ..]);
+    if !is_usual {
+        return None;
+    }
+    let request = RawField::plain(&line[request + 1..request_end]);
+    let front = Front { columns: head.columns, time: head.time, request, rest };
+    let referer = &line[referer + 1..referer_end];
+    let user_agent = RawField::plain(&line[user_agent + 1..user_agent_end]);
+    let end = QuotedFields { outcome, referer, user_agent, tail };
+    Some(CombinedFields { host: b"", client: head.client, front, end })
 }
 
 /// The only place that assembles the fields of a line. The structure is large, and passing it

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memmem, memrchr};
 
+use crate::logs::combined::QuotePlaces;
 use crate::logs::envelope::{Envelope, Stream};
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::{LINE_BYTES_MAX, LineContent, NoRecord};
@@ -77,6 +78,11 @@ impl Format {
     /// Whether the lines of `head` declare this format.
     pub fn is_declared_in(&self, head: &[&[u8]]) -> bool {
         self.parser.has_directives() && head.iter().any(|line| line.starts_with(b"#Fields:"))
+    }
+
+    /// Whether usual lines have the quotes that [`Reader::marked_line`] needs.
+    pub fn has_six_quotes(&self) -> bool {
+        self.envelopes.is_empty() && self.parser.has_six_quotes()
     }
 
     /// Its limitations, in order and without duplicates.
@@ -182,6 +188,20 @@ impl Reader {
         match read(opened.line, parser, zone) {
             LineContent::Reject(_) if opened.is_foreign => LineContent::Skip(Skip::NotAccess),
             line => line,
+        }
+    }
+
+    /// As [`Reader::line`], for a line whose quotes may be known: see [`Format::has_six_quotes`].
+    #[inline]
+    pub fn marked_line<'r>(
+        &'r mut self,
+        line: &'r [u8],
+        quotes: Option<QuotePlaces>,
+    ) -> LineContent<'r> {
+        let usual = quotes.filter(|_| line.len() <= LINE_BYTES_MAX && line[0] != b'#');
+        match usual.and_then(|quotes| self.format.parser.usual_line(line, quotes)) {
+            Some(fields) => fields,
+            None => self.line(line),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::logs::combined::QuotePlaces;
 use crate::logs::csv::Csv;
 use crate::logs::haproxy::{self, Captures};
 use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy, iis, squid};
@@ -70,6 +71,27 @@ impl LineParser {
             LineParser::AwsElb => aws_elb::classic(line).into(),
             LineParser::AwsS3 => aws_s3::line(line).into(),
             LineParser::ErrorLog => LineContent::Skip(Skip::NotAccess),
+        }
+    }
+
+    /// Whether usual lines have six quotes: those of request, referer and user agent.
+    pub(super) fn has_six_quotes(&self) -> bool {
+        matches!(self, LineParser::VhostCombined | LineParser::Combined | LineParser::Varnish)
+    }
+
+    /// As [`LineParser::line`], for a line with these quotes and no backslash; `None` if there is
+    /// no shorter way for it.
+    #[inline(always)]
+    pub(super) fn usual_line<'a>(
+        &self,
+        line: &'a [u8],
+        quotes: QuotePlaces,
+    ) -> Option<LineContent<'a>> {
+        match self {
+            LineParser::Combined => combined::usual(line, quotes),
+            LineParser::VhostCombined => combined::usual_with_host(line, quotes),
+            LineParser::Varnish => combined::usual_with_own_target(line, quotes),
+            _ => None,
         }
     }
 

@@ -21,6 +21,8 @@ use crate::crawlers::network_names::NetworkNames;
 use crate::crawlers::registry::Registry;
 use crate::input::marks::{MarkedLines, Marks};
 use crate::input::{chunks::Chunk, source::FileId};
+use crate::judge::origin_history::OriginHistory;
+use crate::judge::rule_changes::RuleChange;
 use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
 use crate::judge::{Judge, decision_cache::DecisionCache};
@@ -128,6 +130,18 @@ impl Context<'_> {
     /// A counter that has counted nothing.
     pub fn counter(&self) -> Counter {
         Counter::new(self.limits, Arc::clone(&self.ranks))
+    }
+
+    /// The changes of the rules for `crawler`; `None` if no robots.txt has a history.
+    fn changes<'h>(
+        &'h self,
+        known: Option<&'h OriginHistory>,
+        crawler: CrawlerId,
+    ) -> Option<(&'h [RuleChange], ReactionLimits)> {
+        let promised_hours = self.registry.crawler(crawler).reaction_hours;
+        let limits = ReactionLimits { days_before: self.reaction_days, promised_hours };
+        let changes = || known.map_or(&[][..], |known| self.judge.rule_changes(known, crawler));
+        self.judge.has_history().then(|| (changes(), limits))
     }
 
     /// Empty data.
@@ -368,13 +382,7 @@ impl<'a> Worker<'a> {
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let (target, site) = self.address(record);
-        let crawler = match self.context.own_site {
-            Some(own_site) if own_site.own == crawler => {
-                let (key, aliases) = (&self.sites.get(site).origin_key, self.sites.aliases());
-                own_site.crawler(record.user_agent, key, aliases)
-            }
-            _ => crawler,
-        };
+        let crawler = self.crawler_at(site, crawler, record);
         let sources = (self.context.identities, self.context.trusted_proxies);
         let IdentityAnswer { identity, is_of_other_time } = identity_of(sources, crawler, record);
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
@@ -387,19 +395,12 @@ impl<'a> Worker<'a> {
         self.counter.hours.count(hour, (crawler, identity), verdict, record.bytes);
         if let Some(path) = path.filter(|_| context.paths) {
             let (part, actor) = (context.url_part, (crawler, identity));
-            let path = &*part.of(path.as_bytes());
-            let Counter { sections, paths, rows, .. } = &mut self.counter;
-            sections.count((origin, rows), path, actor, record);
-            paths.count((&*site.origin_key, site.origin_rank), path, part, actor, record);
+            let at = (origin, &*site.origin_key, site.origin_rank);
+            self.counter.count_path(at, (path, part), actor, record);
         }
         let known = site.known(context.judge);
         let at = JudgedAt::Time(record.time, context.before_first);
         let directives = dated.robots.map(|robots| context.judge.directives(robots, crawler));
-        let changes = context.judge.has_history().then(|| {
-            let changes = known.map_or(&[][..], |known| context.judge.rule_changes(known, crawler));
-            let promised_hours = context.registry.crawler(crawler).reaction_hours;
-            (changes, ReactionLimits { days_before: context.reaction_days, promised_hours })
-        });
         let stated = context.judge.usage(known, &dated, (crawler, path), at);
         let request = JudgedRequest {
             record,
@@ -412,7 +413,7 @@ impl<'a> Worker<'a> {
             judge: context.judge,
             directives: directives.unwrap_or_default(),
             stated: &stated,
-            changes,
+            changes: context.changes(known, crawler),
             compared,
             is_of_other_time,
         };
@@ -427,14 +428,21 @@ impl<'a> Worker<'a> {
             (verdict, evidence, dated.robots)
         {
             let rule = (Arc::clone(robots), rule.line, dated.snapshot);
-            evidence.push(ViolatingRequest::new(
-                Arc::clone(&site.origin_key),
-                (crawler, identity),
-                rule,
-                record,
-                client(record, self.context.trusted_proxies),
-                position.line,
-            ));
+            let (key, client) =
+                (Arc::clone(&site.origin_key), client(record, context.trusted_proxies));
+            let actor = (crawler, identity);
+            evidence.push(ViolatingRequest::new(key, actor, rule, record, client, position.line));
+        }
+    }
+
+    /// The crawler of a request: WordPress, which calls itself, may be the site's own or another's.
+    fn crawler_at(&self, site: SiteId, crawler: CrawlerId, record: &Record<'_>) -> CrawlerId {
+        match self.context.own_site {
+            Some(own_site) if own_site.own == crawler => {
+                let (key, aliases) = (&self.sites.get(site).origin_key, self.sites.aliases());
+                own_site.crawler(record.user_agent, key, aliases)
+            }
+            _ => crawler,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::numbers::counted;
 use super::super::identity_warnings::{identity_note, identity_warnings};
 use super::super::quotes::{Quotes, UsedRobots};
 use super::super::tally::Tally;
-use super::super::tally::counts::Visits;
+use super::super::tally::counts::{OriginRows, Visits};
 use super::super::tally::header::Header;
 use super::super::tally::rows::TIME_BUCKETS_MAX;
 use super::super::what_if_rows::WhatIf;
@@ -44,24 +44,10 @@ impl ReportModel {
         let unread = UnreadLogs::of(&inputs, percent_min.unwrap_or_default());
         let quotes = Quotes::new(&header);
         let (mut robots, mut snapshots) = (files_of(&header, &quotes)?, Snapshots::default());
-        let thresholds = ReactionThresholds::of(&header.options);
-        let (mut rows, mut visits) = (Vec::new(), Vec::new());
-        for of_origin in counts.origins {
-            snapshots.add(&of_origin, &quotes, &mut robots)?;
-            let origin = of_origin.origin_key.to_string();
-            let history = header.rulings.histories.get(&origin);
-            let reactions = OriginReactions::new(thresholds, history, of_origin.span());
-            let origin_fetches = OriginFetches::new(&of_origin.rows, &header.crawlers);
-            visits.push((origin.clone(), of_origin.visits));
-            for (actor, tally) in of_origin.rows {
-                let (origin, known) = (origin.clone(), origin_fetches.known_fetches(actor));
-                rows.push(ActorRow::new(origin, actor, tally, &known, &reactions, &quotes)?);
-            }
+        for of_origin in &counts.origins {
+            snapshots.add(of_origin, &quotes, &mut robots)?;
         }
-        // Crawlers are numbered in the order of their names.
-        rows.sort_by(|left, right| {
-            left.origin.cmp(&right.origin).then_with(|| left.actor.cmp(&right.actor))
-        });
+        let (rows, visits) = rows_and_visits(counts.origins, &header, &quotes)?;
         let unknown_crawlers = unknown_crawlers(counts.unknown_crawlers, &robots);
         let failures = failure_messages(&header.rulings.failures);
         let requests = sum(rows.iter().map(|row| row.tally.unreachable_by_logs));
@@ -98,31 +84,43 @@ impl ReportModel {
             audit.sections = section_rows(&audit.rows, counts.sections)?;
             audit.paths = Some(path_rows(&audit.rows, counts.paths)?);
         }
+        audit.add_remarks(&header, failures, &quotes)?;
+        Ok(audit)
+    }
+
+    /// Notes and warnings, in the order in which they are shown, and what a draft would change.
+    fn add_remarks(
+        &mut self,
+        header: &Header,
+        failures: Vec<String>,
+        quotes: &Quotes<'_>,
+    ) -> Result<()> {
+        let audit = self;
         audit.notes.extend(audit.log_evidence.map(OutageEvidence::note));
-        audit.warnings = warnings(&audit, &header, failures);
+        audit.warnings = warnings(audit, header, failures);
         audit.warnings.extend(audit.times_given_up());
         audit.warnings.extend(audit.partial_changes());
         audit.warnings.extend(audit.late_requests());
         audit.notes.extend(audit.hours_given_up());
         audit.notes.extend(audit.continued_groups());
         if let Some(draft) = &header.draft {
-            let simulation = WhatIf::new(&mut audit.rows, draft, &quotes)?;
+            let simulation = WhatIf::new(&mut audit.rows, draft, quotes)?;
             audit.warnings.extend(simulation.warnings(&draft.scope));
             audit.simulation = Some(simulation);
         }
         audit.warnings.extend(audit.unread.iter().map(|unread| unread.message.clone()));
         audit.warnings.extend(header.repeats.warnings());
         audit.notes.extend(header.repeats.notes());
-        audit.warnings.extend(identity_warnings(&audit, &header.identities));
-        audit.notes.extend(identity_note(&audit, &header.identities));
-        audit.coverage = coverage(&audit, &header);
+        audit.warnings.extend(identity_warnings(audit, &header.identities));
+        audit.notes.extend(identity_note(audit, &header.identities));
+        audit.coverage = coverage(audit, header);
         audit.warnings.extend(audit.coverage.failure().map(str::to_owned));
-        Ok(audit)
+        Ok(())
     }
 
     /// Visits beside the requests of crawlers; none if no log has a Referer field, because zeros would
     /// be wrong.
-    fn referrals(&self, visits: Vec<(String, Visits)>) -> Result<ReferralRows> {
+    fn referrals(&self, visits: OriginVisits) -> Result<ReferralRows> {
         if self.inputs.iter().all(|input| input.tally.with_referer == 0) {
             return Ok(ReferralRows::new());
         }
@@ -227,6 +225,35 @@ impl ReportModel {
 }
 
 /// The files of a single robots.txt or a directory, by name.
+/// The visits of each origin.
+type OriginVisits = Vec<(String, Visits)>;
+
+/// The rows of all origins in the order of reports, and the visits of each origin.
+fn rows_and_visits(
+    origins: Vec<OriginRows>,
+    header: &Header,
+    quotes: &Quotes<'_>,
+) -> Result<(Vec<ActorRow>, OriginVisits)> {
+    let thresholds = ReactionThresholds::of(&header.options);
+    let (mut rows, mut visits) = (Vec::new(), Vec::new());
+    for of_origin in origins {
+        let origin = of_origin.origin_key.to_string();
+        let history = header.rulings.histories.get(&origin);
+        let reactions = OriginReactions::new(thresholds, history, of_origin.span());
+        let origin_fetches = OriginFetches::new(&of_origin.rows, &header.crawlers);
+        visits.push((origin.clone(), of_origin.visits));
+        for (actor, tally) in of_origin.rows {
+            let (origin, known) = (origin.clone(), origin_fetches.known_fetches(actor));
+            rows.push(ActorRow::new(origin, actor, tally, &known, &reactions, quotes)?);
+        }
+    }
+    // Crawlers are numbered in the order of their names.
+    rows.sort_by(|left, right| {
+        left.origin.cmp(&right.origin).then_with(|| left.actor.cmp(&right.actor))
+    });
+    Ok((rows, visits))
+}
+
 fn files_of(header: &Header, quotes: &Quotes<'_>) -> Result<Vec<(String, UsedRobots)>> {
     let files = header.rulings.files.iter();
     files.map(|(source, digest)| Ok((source.clone(), quotes.used(*digest)?))).collect()

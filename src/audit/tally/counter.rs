@@ -8,16 +8,20 @@ use serde_bytes::ByteBuf;
 use crate::bounded::{BoundedBytes, StableHash};
 use crate::error::Result;
 use crate::input::source::FileId;
+use crate::logs::record::Record;
 use crate::merge::Merge;
+use crate::url::path::PathQuery;
 
 use super::super::hours::{HOURS_MAX, Hours};
+use super::super::input_tally::InputTally;
 use super::super::memory_limit::MEMORY_DEFAULT;
+use super::super::origin_key::{OriginKey, OriginRank};
 use super::super::sessions::{DelayedAt, SessionCounts, SessionTally};
-use super::super::{input_tally::InputTally, origin_key::OriginRank};
 use super::counts::{Counts, OriginRows, TimesEnd, renumbered_paths, renumbered_sections};
 use super::paths::PathCounter;
-use super::rows::{FinishedRows, RowLimits, Rows};
+use super::rows::{FinishedRows, OriginId, RowLimits, Rows};
 use super::sections::Sections;
+use super::urls::UrlPart;
 use super::user_agents::UserAgentTally;
 use crate::crawlers::identity::Actor;
 use crate::measures::crawler_tally::CrawlerTally;
@@ -84,6 +88,19 @@ impl Counter {
             ),
             sessions: BTreeMap::new(),
         }
+    }
+
+    /// Counts a request by its path, of which `part` makes a URL distinct.
+    pub fn count_path(
+        &mut self,
+        (origin, key, rank): (OriginId, &OriginKey, OriginRank),
+        (path, part): (PathQuery<'_>, UrlPart),
+        actor: Actor,
+        record: &Record<'_>,
+    ) {
+        let path = &*part.of(path.as_bytes());
+        self.sections.count((origin, &self.rows), path, actor, record);
+        self.paths.count((key, rank), path, part, actor, record);
     }
 
     /// Adds sessions, and gaps between requests.

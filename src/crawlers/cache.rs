@@ -24,17 +24,22 @@ const KEYS_BYTES_MAX: usize = UNIT_BYTES << 16;
 const UNIT_BYTES: usize = 64;
 
 /// The slots of one set. A lookup reads only these.
-const WAYS: usize = 8;
+const WAYS: usize = 4;
 
 /// A worker's cache of user agents, at most about 4.3 MiB, for one registry.
 #[derive(Debug)]
 pub struct UserAgentCache {
-    /// `WAYS` neighbours make a set; the fingerprint names the set.
-    slots: Vec<Slot>,
+    /// The fingerprint names the set.
+    sets: Vec<Set>,
     /// The user agents of crawlers.
     keys: Vec<u8>,
     fingerprints: Box<FingerprintKey>,
 }
+
+/// What a processor fetches from memory at once.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Set([Slot; WAYS]);
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
@@ -51,7 +56,8 @@ const FREE: Slot = Slot { fingerprint: 0, key_len: 0, key_at: 0, identified: Ide
 impl Default for UserAgentCache {
     fn default() -> UserAgentCache {
         let fingerprints = Box::new(FingerprintKey::random());
-        UserAgentCache { slots: vec![FREE; ENTRIES_MAX], keys: Vec::new(), fingerprints }
+        let sets = vec![Set([FREE; WAYS]); ENTRIES_MAX / WAYS];
+        UserAgentCache { sets, keys: Vec::new(), fingerprints }
     }
 }
 
@@ -78,17 +84,18 @@ pub fn identify_cached(
 impl UserAgentCache {
     #[inline]
     fn get(&self, fingerprint: u64, key: &[u8]) -> Option<Identified> {
-        let set = self.slots[set_start(fingerprint)..].first_chunk::<WAYS>()?;
+        let Set(set) = &self.sets[set_of(fingerprint)];
         // All are compared, because a processor cannot foresee where a search would end.
         let mut same = 0_u32;
         for (way, slot) in set.iter().enumerate() {
-            let is_same =
-                (slot.fingerprint == fingerprint) & (usize::from(slot.key_len) == key.len());
-            same |= u32::from(is_same) << way;
+            same |= u32::from(slot.fingerprint == fingerprint) << way;
         }
         let slot = set.get(same.trailing_zeros() as usize)?;
-        let is_crawler = matches!(slot.identified, Identified::Crawler(_));
-        (!is_crawler || equal(self.key(slot), key)).then_some(slot.identified)
+        let is_same = match slot.identified {
+            Identified::Crawler(_) => equal(self.key(slot), key),
+            _ => usize::from(slot.key_len) == key.len(),
+        };
+        is_same.then_some(slot.identified)
     }
 
     /// Of a crawler's slot.
@@ -104,14 +111,14 @@ impl UserAgentCache {
         if matches!(identified, Identified::Crawler(_)) {
             if self.keys.len() + key.len() > KEYS_BYTES_MAX {
                 self.keys.clear();
-                self.slots.fill(FREE);
+                self.sets.fill(Set([FREE; WAYS]));
             }
             let units = self.keys.len() / UNIT_BYTES;
             key_at = u16::try_from(units).expect("keys start below KEYS_BYTES_MAX");
             self.keys.extend_from_slice(key);
             self.keys.resize(self.keys.len().next_multiple_of(UNIT_BYTES), 0);
         }
-        let set = &mut self.slots[set_start(fingerprint)..][..WAYS];
+        let Set(set) = &mut self.sets[set_of(fingerprint)];
         let free = set.iter().position(|slot| slot.key_len == 0);
         // In a full set any slot will do; these bits did not name the set.
         let way = free.unwrap_or((fingerprint >> 24) as usize % WAYS);
@@ -119,8 +126,8 @@ impl UserAgentCache {
     }
 }
 
-fn set_start(fingerprint: u64) -> usize {
-    (fingerprint as usize % (ENTRIES_MAX / WAYS)) * WAYS
+fn set_of(fingerprint: u64) -> usize {
+    fingerprint as usize % (ENTRIES_MAX / WAYS)
 }
 
 #[cfg(test)]
@@ -164,6 +171,6 @@ mod tests {
             assert!(cache.keys.len() <= KEYS_BYTES_MAX);
             assert_eq!(cache.get(number << 20, key.as_bytes()), Some(CRAWLER));
         }
-        assert_eq!((cache.slots.len(), size_of::<Slot>()), (ENTRIES_MAX, 16));
+        assert_eq!(size_of_val(&*cache.sets), ENTRIES_MAX * 16);
     }
 }

@@ -54,9 +54,13 @@ impl FingerprintKey {
             sum = sum.wrapping_add(product(pair, *key));
         }
         if !rest.is_empty() {
-            let mut last = [0; PAIR_BYTES];
-            last[..rest.len()].copy_from_slice(rest);
-            sum = sum.wrapping_add(product(&last, self.pairs[pairs.len()]));
+            let mut padded = [0; PAIR_BYTES];
+            // Bytes that count twice differ where the string differs.
+            let last = bytes.last_chunk::<PAIR_BYTES>().unwrap_or_else(|| {
+                padded[..rest.len()].copy_from_slice(rest);
+                &padded
+            });
+            sum = sum.wrapping_add(product(last, self.pairs[pairs.len()]));
         }
         let high = self.high.wrapping_mul(sum >> 64);
         let low = self.low.wrapping_mul(u128::from(sum as u64));
@@ -117,9 +121,12 @@ mod tests {
         let key = FingerprintKey::random();
         for length in [0, 1, 8, 16, 31, 32, 100] {
             let text: Vec<u8> = (0..length).map(|at: u8| at.wrapping_mul(37)).collect();
-            let mut padded = text.clone();
-            padded.resize(text.len().next_multiple_of(PAIR_BYTES), 0);
-            let words: Vec<u64> = padded
+            let mut pairs = text[..text.len() / PAIR_BYTES * PAIR_BYTES].to_vec();
+            if pairs.len() < text.len() {
+                pairs.extend(&text[text.len().saturating_sub(PAIR_BYTES)..]);
+                pairs.resize(pairs.len().next_multiple_of(PAIR_BYTES), 0);
+            }
+            let words: Vec<u64> = pairs
                 .chunks(8)
                 .map(|word| {
                     word.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))

@@ -132,47 +132,53 @@ impl Marks {
         self.count = places.len();
     }
 
-    fn reserve(&mut self, more: usize) {
-        let needed = self.count + more;
-        if self.places.len() < needed {
-            self.places.resize(needed.next_power_of_two(), 0);
+    fn reserve(&mut self, places: usize) {
+        if self.places.len() < places {
+            self.places = vec![0; places];
         }
     }
 
     /// Finds all quotes, backslashes and LF of `text`.
     fn find(&mut self, text: &[u8]) {
+        // Of memory that is not used, no page is taken.
+        self.reserve(text.len().next_multiple_of(64));
         let [quote, backslash, lf] = [b'"', b'\\', b'\n'].map(u8x16::splat);
         let (blocks, rest) = text.as_chunks::<64>();
-        self.count = 0;
-        let mut start = 0;
+        let mut found = Found { places: &mut self.places, count: 0, start: 0 };
         for block in blocks {
             let (words, _) = block.as_chunks::<16>();
             let mut mask = 0;
             for (at, word) in words.iter().enumerate() {
                 let word = u8x16::new(*word);
-                let found = word.simd_eq(quote) | word.simd_eq(backslash) | word.simd_eq(lf);
-                mask |= u64::from(found.to_bitmask() as u16) << (16 * at);
+                let is_mark = word.simd_eq(quote) | word.simd_eq(backslash) | word.simd_eq(lf);
+                mask |= u64::from(is_mark.to_bitmask() as u16) << (16 * at);
             }
-            self.add(start, mask);
-            start += 64;
+            found.add(mask);
         }
         let is_mark = |byte: u8| matches!(byte, b'"' | b'\\' | b'\n');
         let bits = rest.iter().enumerate().map(|(at, byte)| u64::from(is_mark(*byte)) << at);
-        self.add(start, bits.fold(0, |mask, bit| mask | bit));
+        found.add(bits.fold(0, |mask, bit| mask | bit));
+        self.count = found.count;
     }
+}
 
-    /// Adds the places of the bits of `mask`, which is that of the text at `start`.
+/// The marks of a text up to `start`.
+struct Found<'a> {
+    places: &'a mut [u32],
+    count: usize,
+    start: u32,
+}
+
+impl Found<'_> {
+    /// Adds the next 64 bytes, in which the bits of `mask` are marks.
     #[inline(always)]
-    fn add(&mut self, start: u32, mut mask: u64) {
-        if self.places.len() < self.count + 64 {
-            self.reserve(64);
-        }
-        let found = mask.count_ones() as usize;
-        for place in &mut self.places[self.count..][..found] {
-            *place = start + mask.trailing_zeros();
+    fn add(&mut self, mut mask: u64) {
+        while mask != 0 {
+            self.places[self.count] = self.start + mask.trailing_zeros();
+            self.count += 1;
             mask &= mask - 1;
         }
-        self.count += found;
+        self.start += 64;
     }
 }
 

@@ -416,4 +416,25 @@ mod tests {
         assert!(!fits(|day| day.in_vain = BTreeMap::from([(3, BTreeSet::new())])));
         assert!(!fits(|day| day.in_vain = BTreeMap::from([(3, (0..4).collect())])));
     }
+
+    #[test]
+    fn days_that_were_left_out_are_noted_as_long_as_the_rest_is_kept() {
+        for is_cut in [false, true] {
+            let (days, found) = LogOutages::of_days(Vec::new(), is_cut).unwrap().into_days();
+            assert_eq!((days.len(), found), (0, is_cut));
+        }
+    }
+
+    #[test]
+    fn hosts_that_clients_invent_are_left_out_first() {
+        let hash = |is_named, day| {
+            let origin_key = OriginKey::Unnamed;
+            OriginDay { origin_key, day, is_named }.stable_hash()
+        };
+        let hashes = |is_named| (0..50).map(move |day| hash(is_named, day));
+        assert!(hashes(true).max() < hashes(false).min());
+        for is_named in [false, true] {
+            assert_eq!(hashes(is_named).collect::<std::collections::BTreeSet<_>>().len(), 50);
+        }
+    }
 }

@@ -174,3 +174,16 @@ fn json_proposal(input: &Input) -> Option<String> {
 fn first_line((reason, tally): (Reject, &RejectTally)) -> Option<(u64, Reject)> {
     tally.sample.as_ref().map(|&(line, _)| (line, reason))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_records_is_something_else_unless_it_is_small_or_accepted() {
+        assert!(is_something_else(0, UNREAD_BYTES_MIN + 1, 0.1));
+        assert!(!is_something_else(0, UNREAD_BYTES_MIN + 1, 0.0));
+        assert!(!is_something_else(0, UNREAD_BYTES_MIN, 0.1));
+        assert!(!is_something_else(1, UNREAD_BYTES_MIN + 1, 0.1));
+    }
+}

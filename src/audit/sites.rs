@@ -386,4 +386,32 @@ mod tests {
         assert_eq!(origin_key(&mut sites, None, None, None), "https://example.com");
         assert_eq!(origin_key(&mut sites, Some("log.example"), None, None), "http://log.example");
     }
+
+    #[test]
+    fn between_two_chunks_all_hosts_are_forgotten_if_they_are_too_many() {
+        let judge = judge(&["robots.txt"]);
+        let naming = naming("https://example.com");
+        let mut sites = Sites::new(&judge, &naming);
+        let default = sites.own(None, None, None);
+        let foreign = |sites: &mut Sites<'_>| sites.absolute(b"http", b"proxy.test", default);
+        foreign(&mut sites);
+        for host in 0..REMEMBERED_MAX - 2 {
+            sites.own(Some(format!("{host}.test").as_bytes()), None, None);
+        }
+        let check = |sites: &mut Sites<'_>, expected: (usize, u64)| {
+            sites.turn_to(None);
+            assert_eq!((sites.sites.len(), sites.generation), expected);
+        };
+        check(&mut sites, (REMEMBERED_MAX, 0));
+        sites.own(Some(b"last.example"), None, None);
+        check(&mut sites, (1, 1));
+        for host in ["0.test", "last.example"] {
+            let site = sites.own(Some(host.as_bytes()), None, None);
+            assert_eq!(sites.get(site).origin_key.host(), Some(host));
+        }
+        let site = foreign(&mut sites);
+        assert_eq!(sites.get(site).origin_key.to_string(), "http://proxy.test");
+        let default = sites.own(None, None, None);
+        assert_eq!(sites.get(default).origin_key.to_string(), "https://example.com");
+    }
 }

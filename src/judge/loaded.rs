@@ -42,3 +42,16 @@ impl Loaded {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_too_many_failures_the_first_by_name_stay() {
+        let mut loaded = Loaded::default();
+        (0..=FAILURES_MAX).rev().for_each(|number| loaded.fail(format!("{number:04}")));
+        assert_eq!(loaded.failures.len(), FAILURES_MAX);
+        assert_eq!(loaded.failures.last_key_value().unwrap().0, "0999");
+    }
+}

@@ -131,6 +131,7 @@ mod tests {
     use crate::archive::writer::NewSnapshot;
     use crate::archive::{Store, reader::Archive};
     use crate::crawlers::registry::Registry;
+    use crate::judge::timeline::AllowAll;
     use crate::judge::{HostSource, Judge};
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
@@ -187,5 +188,24 @@ mod tests {
         check(150, 300, BeforeFirst::Unknown, &[20, 200]);
         // Just before the last one the failures had lasted for more than 30 days.
         check(300, 2000, BeforeFirst::Unknown, &[20, 200, 2000]);
+    }
+
+    #[test]
+    fn an_outage_of_the_logs_that_lasts_too_long_opens_what_no_snapshot_closes() {
+        let ok = SnapshotOutcome::Status(200);
+        let (_dir, judge, origin) = judge(&[(5000, ok, CLOSED)]);
+        let history = || OriginHistory::clone(&judge.known(&origin, HostSource::Own).unwrap());
+        assert_eq!(history().snapshot_count(), 1);
+        let hours: Vec<i64> = (1000..1000 + 24 * 31).chain(6000..6000 + 24 * 31).collect();
+        let history = history().with_outages(Arc::new(Outages::new(&hours, &[])));
+        let ruling = |hours| history.at(time(hours), BeforeFirst::Unknown).map(|at| at.ruling);
+        assert_eq!(ruling(999), None);
+        assert_eq!(ruling(1000), Some(Ruling::Unreachable));
+        let open = Ruling::AllowAll(AllowAll::UnreachableWithoutCopy);
+        assert_eq!(ruling(1730), Some(open));
+        let copy = ruling(5500);
+        assert!(matches!(copy, Some(Ruling::Rules(_))), "{copy:?}");
+        assert_eq!(ruling(6000), Some(Ruling::Unreachable));
+        assert_eq!(ruling(6730), copy, "of the copy from before the outage");
     }
 }

@@ -1,11 +1,13 @@
 //! Verdicts by files of a directory, and the data that they share.
 
+use super::loaded::FAILURES_MAX;
 use super::origin_history::OriginHistory;
 use super::*;
 use crate::archive::memory::MemorySnapshot;
 use crate::archive::reader::Archive;
 use crate::archive::snapshot::{Failure, Fetch, SnapshotOutcome};
 use crate::archive::writer::NewSnapshot;
+use crate::error::Error;
 use crate::judge::{timeline::BeforeFirst, verdict::JudgedAt};
 use crate::time::UtcTime;
 use crate::url::path::prepare;
@@ -165,4 +167,28 @@ fn snapshots_in_memory_judge_as_those_of_an_archive() {
     assert!(seen.len() > 5, "{seen:?}");
     judge.set_store(Store::Memory(MemoryArchive::default())).unwrap();
     assert!(history(&judge).is_none());
+}
+
+/// A judge of millions of origins may meet as many files that are damaged, or no robots.txt.
+#[test]
+fn a_thousand_failures_and_foreign_files_are_kept() {
+    let judge = |bytes_max: Option<usize>| {
+        let nothing = Store::Memory(MemoryArchive::default());
+        let crawlers = vec![CrawlerProfile::of_token("a".to_owned())];
+        let judge = Judge::of_many(nothing, crawlers, Dialect::Google, 0).unwrap();
+        Judge { memory: bytes_max.map(MemoryBudget::of).unwrap_or_default(), ..judge }
+    };
+    for (bytes_max, expected) in [(Some(usize::MAX), FAILURES_MAX), (None, FAILURES_MAX + 1)] {
+        let judge = judge(bytes_max);
+        for number in 0..=FAILURES_MAX {
+            assert!(judge.remember(number.to_string(), Err(Error::usage("damaged"))).is_none());
+        }
+        assert_eq!(judge.failures().len(), expected);
+    }
+    let judge = judge(None);
+    let page = judge.version_of(Digest::of(b""), b"<!doctype html><html></html>");
+    assert!(page.foreign.is_some());
+    let mut loaded = judge.loaded.lock().unwrap();
+    (0..=FAILURES_MAX).for_each(|number| loaded.note_foreign(number.to_string(), &page));
+    assert_eq!(loaded.foreign.len(), FAILURES_MAX);
 }

@@ -266,4 +266,11 @@ mod tests {
         let shown = "RobotsTxt { groups: 0, sitemaps: 0, dialect: Google, .. }";
         assert_eq!(format!("{robots:?}"), shown);
     }
+
+    #[test]
+    fn a_matcher_is_shown_by_its_size_and_dialect() {
+        let robots = RobotsTxt::parse("User-agent: a\nDisallow: /1\nDisallow: /2\n");
+        let shown = format!("{:?}", robots.matcher(["a"]).unwrap());
+        assert_eq!(shown, "Matcher { rules: 2, dialect: Google, .. }");
+    }
 }

@@ -189,6 +189,67 @@ fn a_change_that_some_logs_were_read_without_is_unknown() {
     merged.complains("audit these logs again");
 }
 
+/// The archive of the second part knows that the rules changed again on the 20th, that of the first
+/// part does not: it counted later requests for the change of the 10th.
+#[test]
+fn requests_that_were_counted_beyond_the_next_change_leave_the_reaction_unknown() {
+    let sandbox = sandbox();
+    let later = "origin,fetched_at,status,path,max_age\n\
+                 https://a.example,2026-03-01,200,old.txt,\n\
+                 https://a.example,2026-03-09,200,old.txt,\n\
+                 https://a.example,2026-03-10,200,new.txt,\n\
+                 https://a.example,2026-03-20,200,new.txt,\n\
+                 https://a.example,2026-03-21,200,old.txt,\n";
+    sandbox.write("later.csv", later);
+    sandbox.run("robots import -q -a later later.csv").exits(0);
+    sandbox.write("1.log", daily(1..=30, 12, "/shop", BINGBOT));
+    sandbox.write("2.log", daily(11..=12, 13, "/shop", BINGBOT));
+    let reaction = |archives: [&str; 2]| {
+        for (number, archive) in [1, 2].into_iter().zip(archives) {
+            let arguments = format!("audit -q --robots {archive} --origin https://a.example");
+            sandbox.run(&format!("{arguments} --partial {number}.tally {number}.log")).exits(0);
+        }
+        sandbox.run("report -o merged 1.tally 2.tally").exits(0);
+        let cells = "changed_before_utc direction requests_before reaction";
+        sandbox.table("merged/reactions.csv").cells(cells).remove(0)
+    };
+    let row = |reaction| format!("2026-03-10T00:00:00Z | newly-disallowed | 8 | {reaction}");
+    assert_eq!(reaction(["db", "db"]), row("never-fetched"));
+    assert_eq!(reaction(["later", "later"]), row("never-fetched"));
+    assert_eq!(reaction(["db", "later"]), row("unknown"));
+    assert_eq!(reaction(["later", "db"]), row("never-fetched"));
+}
+
+/// A day of `nightly` is continued with another time before the change: what was counted of one time
+/// is not what was counted of the other.
+#[test]
+fn another_number_of_days_before_a_change_leaves_the_reaction_unknown() {
+    let reaction = |days: usize| {
+        let sandbox = sandbox();
+        let night = |days: usize, log: &str| {
+            let config = format!(
+                "[sites.a]\nlogs = [\"a.log\"]\nrobots = \"db\"\n\
+                 origin = \"https://a.example\"\nreaction_days = {days}\n"
+            );
+            sandbox.write("botaudit.toml", config);
+            sandbox.write("a.log", log);
+            sandbox.run("nightly --config botaudit.toml -q --day 2026-03-05").exits(0)
+        };
+        let first = daily(5..=5, 12, "/shop", BINGBOT);
+        night(7, &first);
+        let ran = night(days, &(first + &daily(5..=5, 13, "/shop", BINGBOT)));
+        let cells = "direction requests_before reaction";
+        let rows = sandbox.table("reports/a/2026-03-05/reactions.csv").cells(cells);
+        (rows[0].clone(), ran.stderr.clone())
+    };
+    let (row, warnings) = reaction(7);
+    assert_eq!(row, "newly-disallowed | 2 | too-few-requests");
+    assert!(!warnings.contains("reactions"), "{warnings}");
+    let (row, warnings) = reaction(2);
+    assert_eq!(row, "newly-disallowed | 1 | unknown");
+    assert!(warnings.contains("with other --reaction-days"), "{warnings}");
+}
+
 #[test]
 fn a_tally_of_another_version_says_what_to_do() {
     let sandbox = Sandbox::new();

@@ -169,7 +169,8 @@ impl ReportModel {
         (!changes.is_empty()).then(|| {
             format!(
                 "reactions to {} of robots.txt are unknown, because some logs were read without \
-                 the archive or before it had them; audit these logs again",
+                 the archive, before it had them, or with other --reaction-days; audit these \
+                 logs again",
                 counted(changes.len() as u64, "change")
             )
         })

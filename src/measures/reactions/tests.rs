@@ -112,3 +112,35 @@ fn sums_that_cannot_be_are_noticed() {
         assert!(!holds((change, touched)), "{index}");
     }
 }
+
+#[test]
+fn what_one_part_knows_of_the_paths_stays() {
+    let mut sum = RuleChangeTally { disallows: false, allows: true, ..change() };
+    sum.absorb(RuleChangeTally { disallows: true, allows: false, ..change() });
+    assert!(sum.disallows && sum.allows);
+}
+
+#[test]
+fn requests_are_split_at_the_minute_of_the_fetch_as_long_as_it_is_known() {
+    let mut since = RequestsSince::default();
+    [5, 3, 5, 7].into_iter().for_each(|minute| since.add(minute, None));
+    assert_eq!(since.split_at(None), Some((4, 0)));
+    assert_eq!(since.split_at(Some(5)), Some((1, 3)));
+    since.add(9, Some(7));
+    since.settle(Some(7));
+    assert_eq!((since.requests, since.minutes.total()), (5, 3));
+
+    let max = MINUTES_MAX as i64;
+    let mut long = RequestsSince::default();
+    for minute in 0..2 * max {
+        long.add(minute, None);
+        assert!(long.minutes.len_at_most() <= MINUTES_MAX + MINUTES_MAX / 4);
+    }
+    long.settle(None);
+    assert_eq!((long.minutes.len(), long.minutes_end), (MINUTES_MAX, Some(max)));
+    assert_eq!(long.split_at(Some(max)), Some((max as u64, max as u64)));
+    assert_eq!(long.split_at(Some(max + 1)), None);
+    long.settle(Some(max));
+    assert_eq!(long.minutes_end, None, "the fetch is earlier");
+    assert_eq!(long.split_at(Some(max)), Some((max as u64, max as u64)));
+}

@@ -72,11 +72,6 @@ impl Hours {
         self.sums(hour, actor).count(verdict, bytes);
     }
 
-    /// Adds the counts of an hour.
-    pub fn add(&mut self, hour: Hour, actor: Actor, sums: HourSums) {
-        self.sums(hour, actor).absorb(sums);
-    }
-
     /// Each hour, in order, with the counts of each crawler.
     pub fn kept(&self) -> impl Iterator<Item = (Hour, &ShortMap<Actor, HourSums>)> {
         self.kept.iter().map(|(hour, actors)| (*hour, actors))

@@ -426,6 +426,24 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_outweighs_the_failures_of_its_hour_in_any_order_and_part() {
+        let of = |requests: &[(u8, u16, u64)]| {
+            let mut answers = Answers::default();
+            requests.iter().for_each(|&(hour, status, of)| answers.count(hour, status, of));
+            answers
+        };
+        let hours = |answers: &Answers| answers.in_vain.keys().copied().collect::<Vec<_>>();
+        let (answer, failures) = ([(5, 200, 9)], [(5, 503, 1), (6, 503, 1), (5, 429, 2)]);
+        assert_eq!(hours(&of(&failures)), [5, 6]);
+        assert_eq!(hours(&of(&[failures[0], answer[0], failures[1], failures[2]])), [6]);
+        for (first, second) in [(&answer[..], &failures[..]), (&failures, &answer)] {
+            let mut sum = of(first);
+            sum.absorb(of(second));
+            assert_eq!(hours(&sum), [6]);
+        }
+    }
+
+    #[test]
     fn hosts_that_clients_invent_are_left_out_first() {
         let hash = |is_named, day| {
             let origin_key = OriginKey::Unnamed;

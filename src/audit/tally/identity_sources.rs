@@ -91,6 +91,20 @@ mod tests {
         UtcTime::from_unix_seconds(seconds).unwrap()
     }
 
+    #[test]
+    fn lists_of_all_parts_are_named_once_and_in_order() {
+        let part = |crawler: &str, unused: &[&str]| RangeSources {
+            of_crawlers: BTreeMap::from([(crawler.to_owned(), vec![format!("{crawler}.json")])]),
+            unused: unused.iter().map(|&file| file.to_owned()).collect(),
+            ..RangeSources::default()
+        };
+        let mut sum = part("GPTBot", &["b", "c"]);
+        sum.absorb(part("bingbot", &["a", "b"]));
+        let crawlers: Vec<&String> = sum.of_crawlers.keys().collect();
+        assert_eq!(crawlers, ["GPTBot", "bingbot"]);
+        assert_eq!(sum.unused, ["a", "b", "c"]);
+    }
+
     /// Machines may have other copies of a list; the order of merging never shows.
     #[test]
     fn the_same_of_two_copies_stays_in_any_order() {

@@ -227,19 +227,63 @@ impl CrawlerTally {
             both.for_each(|reactions| reactions.mark_partial());
         }
     }
-
-    fn has_given_up_times(&self) -> bool {
-        self.times == Times::GivenUp
-    }
 }
 
 impl Merge for CrawlerTally {
     fn absorb(&mut self, mut other: CrawlerTally) {
-        let gives_up_times = other.has_given_up_times();
         self.mark_partial_reactions(&mut other);
         self.absorb_each(other);
-        if gives_up_times {
+        // Of either part: what is left of the other one is not all.
+        if self.times == Times::GivenUp {
             self.give_up_times();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::source::FileId;
+    use crate::judge::verdict::RuleRef;
+    use crate::measures::sums::Statuses;
+    use crate::measures::time_buckets::TimeBuckets;
+    use crate::measures::violations::ViolationTally;
+    use crate::time::UtcTime;
+
+    /// A crawler that broke one rule in the minutes 5 and 6.
+    fn tally() -> CrawlerTally {
+        let target = Box::from(&b"/a"[..]);
+        let file = FileId::from_index(0);
+        let example = Example { time: UtcTime::EPOCH, file, line: 1, target, snapshot: None };
+        let violation = ViolationTally {
+            requests: 2,
+            statuses: Statuses::default(),
+            bytes: 0,
+            span: Span::at(UtcTime::EPOCH),
+            minutes: TimeBuckets::of(vec![(5, 1), (6, 1)]),
+            example,
+        };
+        let rule = RuleRef { robots: RobotsId(0), line: 2 };
+        CrawlerTally {
+            violations: [(rule, violation)].into_iter().collect(),
+            reactions: Some(Box::default()),
+            ..CrawlerTally::default()
+        }
+    }
+
+    #[test]
+    fn times_are_given_up_for_good_and_requests_stay() {
+        let mut given_up = tally();
+        assert_eq!(given_up.time_buckets(), 2);
+        given_up.give_up_times();
+        assert_eq!(given_up.time_buckets(), 0);
+        for order in [[given_up.clone(), tally()], [tally(), given_up]] {
+            let mut sum = CrawlerTally::default();
+            order.into_iter().for_each(|part| sum.absorb(part));
+            assert_eq!((sum.times, sum.time_buckets()), (Times::GivenUp, 0));
+            assert!(sum.reactions.is_none());
+            let requests: Vec<u64> = sum.violations.values().map(|of| of.requests).collect();
+            assert_eq!(requests, [4]);
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::digest::sha256;
 use crate::merge::Merge;
 
 /// A hash that orders keys, equal on every machine and in every version.
-pub trait StableHash {
+pub(crate) trait StableHash {
     /// The first eight bytes of a cryptographic hash, so that nobody can choose which keys stay.
     fn stable_hash(&self) -> u64;
 }
@@ -37,12 +37,12 @@ pub struct Bounded<K, V> {
 
 impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
     /// Keeps at most `keys_max` keys.
-    pub fn new(keys_max: usize) -> Bounded<K, V> {
+    pub(crate) fn new(keys_max: usize) -> Bounded<K, V> {
         Bounded { keys_max, kept: BTreeMap::new(), others: None }
     }
 
     /// Adds `value` to the sum of `key`.
-    pub fn add<Q>(&mut self, key: &Q, value: V)
+    pub(crate) fn add<Q>(&mut self, key: &Q, value: V)
     where
         Q: StableHash + ToOwned<Owned = K> + ?Sized,
         K: Borrow<Q>,
@@ -51,7 +51,7 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
     }
 
     /// The sum of `key` for updates: its own, or that of the others.
-    pub fn entry(&mut self, hash: u64, key: &K) -> &mut V
+    pub(crate) fn entry(&mut self, hash: u64, key: &K) -> &mut V
     where
         V: Default,
     {
@@ -67,17 +67,17 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
     }
 
     /// Adds `value` to the sum of the others.
-    pub fn add_to_others(&mut self, value: V) {
+    pub(crate) fn add_to_others(&mut self, value: V) {
         merge_into(&mut self.others, value);
     }
 
     /// The kept keys in the order of their hashes, and the sum of the others.
-    pub fn into_parts(self) -> (impl Iterator<Item = (K, V)>, Option<V>) {
+    pub(crate) fn into_parts(self) -> (impl Iterator<Item = (K, V)>, Option<V>) {
         (self.kept.into_iter().map(|((_, key), value)| (key, value)), self.others)
     }
 
     /// Adds `value` to the sum of `key`, whose stable hash is known.
-    pub fn add_hashed(&mut self, hash: u64, key: K, value: V) {
+    pub(crate) fn add_hashed(&mut self, hash: u64, key: K, value: V) {
         let key = (hash, key);
         if let Some(sum) = self.kept.get_mut(&key) {
             sum.absorb(value);
@@ -121,7 +121,7 @@ const RECENT_MAX: usize = 1024;
 /// A [`Bounded`] with byte strings as keys. It computes the hash of a recent key once, not for each
 /// value.
 #[derive(Clone, Debug)]
-pub struct BoundedBytes<V> {
+pub(crate) struct BoundedBytes<V> {
     recent: HashMap<Vec<u8>, V, RandomState>,
     bounded: Bounded<Vec<u8>, V>,
     hash: fn(&[u8]) -> u64,
@@ -129,12 +129,12 @@ pub struct BoundedBytes<V> {
 
 impl<V: Merge + Default> BoundedBytes<V> {
     /// Keeps at most `keys_max` keys, those with the smallest `hash`.
-    pub fn new(keys_max: usize, hash: fn(&[u8]) -> u64) -> BoundedBytes<V> {
+    pub(crate) fn new(keys_max: usize, hash: fn(&[u8]) -> u64) -> BoundedBytes<V> {
         BoundedBytes { recent: HashMap::default(), bounded: Bounded::new(keys_max), hash }
     }
 
     /// The sum of `key`, to be added to.
-    pub fn entry(&mut self, key: &[u8]) -> &mut V {
+    pub(crate) fn entry(&mut self, key: &[u8]) -> &mut V {
         if self.recent.len() > RECENT_MAX {
             self.settle();
         }
@@ -142,12 +142,12 @@ impl<V: Merge + Default> BoundedBytes<V> {
     }
 
     /// Adds `value` to the sum of the others.
-    pub fn add_to_others(&mut self, value: V) {
+    pub(crate) fn add_to_others(&mut self, value: V) {
         self.bounded.add_to_others(value);
     }
 
     /// The kept keys, ascending, and the sum of the others.
-    pub fn into_parts(mut self) -> (Vec<(Vec<u8>, V)>, Option<V>) {
+    pub(crate) fn into_parts(mut self) -> (Vec<(Vec<u8>, V)>, Option<V>) {
         self.settle();
         let (kept, others) = self.bounded.into_parts();
         let mut kept: Vec<_> = kept.collect();

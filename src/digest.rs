@@ -7,7 +7,7 @@ use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 
 /// SHA-256 of the concatenation of `parts`.
-pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
+pub(crate) fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     parts.iter().for_each(|part| context.update(part));
     context.finish().as_ref().try_into().expect("SHA-256 makes 32 bytes")
@@ -21,12 +21,12 @@ pub struct Digest([u8; 32]);
 
 impl Digest {
     /// The digest of `body`.
-    pub fn of(body: &[u8]) -> Digest {
+    pub(crate) fn of(body: &[u8]) -> Digest {
         Digest(sha256(&[body]))
     }
 
     /// Parses `sha256:` and 64 hexadecimal digits; the prefix is optional.
-    pub fn parse(text: &str) -> Option<Digest> {
+    pub(crate) fn parse(text: &str) -> Option<Digest> {
         let text = text.strip_prefix("sha256:").unwrap_or(text);
         let digits =
             (0..64).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok());
@@ -36,7 +36,7 @@ impl Digest {
     }
 
     /// The 32 bytes.
-    pub fn as_bytes(&self) -> &[u8; 32] {
+    pub(crate) fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
@@ -70,19 +70,19 @@ impl fmt::Display for Digest {
 }
 
 /// Computes the SHA-256 of what it passes on.
-pub struct DigestWriter<W> {
+pub(crate) struct DigestWriter<W> {
     inner: W,
     context: Context,
 }
 
 impl<W: Write> DigestWriter<W> {
     /// Passes everything on to `inner`.
-    pub fn new(inner: W) -> DigestWriter<W> {
+    pub(crate) fn new(inner: W) -> DigestWriter<W> {
         DigestWriter { inner, context: Context::new(&SHA256) }
     }
 
     /// The inner writer, and the digest as `sha256:` and 64 hexadecimal digits.
-    pub fn finish(self) -> (W, String) {
+    pub(crate) fn finish(self) -> (W, String) {
         let bytes = self.context.finish();
         let bytes: [u8; 32] = bytes.as_ref().try_into().expect("SHA-256 makes 32 bytes");
         (self.inner, Digest::from(bytes).to_string())

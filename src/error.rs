@@ -83,12 +83,12 @@ impl Error {
     }
 
     /// The operating system refused something that concerns no file.
-    pub fn system(why: impl Into<String>) -> Error {
+    pub(crate) fn system(why: impl Into<String>) -> Error {
         Error::new(ErrorKind::Io, Text::Plain(why.into()))
     }
 
     /// Line `line` (1-based) of `path` is wrong; `why` says what to write instead.
-    pub fn invalid(path: &Path, line: u64, why: impl Into<String>) -> Error {
+    pub(crate) fn invalid(path: &Path, line: u64, why: impl Into<String>) -> Error {
         let location = format!("{}:{line}", path.display());
         Error::new(ErrorKind::Input, Text::At { location, why: why.into() })
     }
@@ -99,37 +99,37 @@ impl Error {
     }
 
     /// What was read is wrong; `why` names it.
-    pub fn input(why: impl Into<String>) -> Error {
+    pub(crate) fn input(why: impl Into<String>) -> Error {
         Error::new(ErrorKind::Input, Text::Plain(why.into()))
     }
 
     /// The archive at `path` cannot be used.
-    pub fn archive(path: &Path, why: impl Into<String>) -> Error {
+    pub(crate) fn archive(path: &Path, why: impl Into<String>) -> Error {
         Error::at(ErrorKind::Archive, path, why)
     }
 
     /// The file of results at `path` cannot be used.
-    pub fn tally(path: &Path, why: impl Into<String>) -> Error {
+    pub(crate) fn tally(path: &Path, why: impl Into<String>) -> Error {
         Error::at(ErrorKind::Tally, path, why)
     }
 
     /// Files of results do not fit together, or to an audit; `why` names them.
-    pub fn unfit(why: impl Into<String>) -> Error {
+    pub(crate) fn unfit(why: impl Into<String>) -> Error {
         Error::new(ErrorKind::Tally, Text::Plain(why.into()))
     }
 
     /// The output `path` must not be written.
-    pub fn refused(path: &Path, why: impl Into<String>) -> Error {
+    pub(crate) fn refused(path: &Path, why: impl Into<String>) -> Error {
         Error::at(ErrorKind::Refused, path, why)
     }
 
     /// A setting is invalid; `why` names it and a valid value.
-    pub fn usage(why: impl Into<String>) -> Error {
+    pub(crate) fn usage(why: impl Into<String>) -> Error {
         Error::new(ErrorKind::Configuration, Text::Plain(why.into()))
     }
 
     /// Sums that must agree differ; the result cannot be trusted.
-    pub fn inconsistent(what: impl Into<String>) -> Error {
+    pub(crate) fn inconsistent(what: impl Into<String>) -> Error {
         Error::new(ErrorKind::Internal, Text::Inconsistent(what.into()))
     }
 
@@ -143,7 +143,7 @@ impl Error {
 
     /// Sums of the file of results at `path` that differ are not a bug, but damage to that file;
     /// `advice` says what it is and what to do. Other errors stay as they are.
-    pub fn in_file(self, path: &Path, advice: &str) -> Error {
+    pub(crate) fn in_file(self, path: &Path, advice: &str) -> Error {
         match &self.0.text {
             Text::Inconsistent(what) => Error::tally(path, format!("{advice} ({what})")),
             _ => self,
@@ -151,12 +151,12 @@ impl Error {
     }
 
     /// Whether sums differ that must agree.
-    pub fn is_inconsistent(&self) -> bool {
+    pub(crate) fn is_inconsistent(&self) -> bool {
         matches!(&self.0.text, Text::Inconsistent(_))
     }
 
     /// Whether the reader of our output closed it (`| head`), which is not a failure.
-    pub fn is_broken_pipe(&self) -> bool {
+    pub(crate) fn is_broken_pipe(&self) -> bool {
         let text = &self.0.text;
         matches!(text, Text::Caused { cause, .. } if cause.kind() == io::ErrorKind::BrokenPipe)
     }

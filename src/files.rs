@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn read_up_to(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read_up_to(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     take_up_to(File::open(path)?, bytes_max)
 }
 
@@ -16,7 +16,7 @@ pub fn read_up_to(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn take_up_to(reader: impl Read, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn take_up_to(reader: impl Read, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     reader.take(bytes_max + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= bytes_max).then_some(bytes))
@@ -26,7 +26,7 @@ pub fn take_up_to(reader: impl Read, bytes_max: u64) -> io::Result<Option<Vec<u8
 ///
 /// # Errors
 /// If it cannot be listed.
-pub fn visible_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn visible_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;

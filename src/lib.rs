@@ -36,6 +36,12 @@
 //!
 //! The items on this page are the interface of the crate. Its modules are public for the program,
 //! its tests and benchmarks, and may change in any release; `docs/architecture.md` describes them.
+//! What none of these uses is `pub(crate)`.
+
+#![allow(
+    rustdoc::private_intra_doc_links,
+    reason = "the docs of hidden modules are for readers of the code"
+)]
 
 #[doc(hidden)]
 pub use botaudit_robots::{bytes, matcher};

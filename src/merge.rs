@@ -28,7 +28,7 @@ macro_rules! merge_fields {
 pub(crate) use merge_fields;
 
 /// The sum of `all`.
-pub fn sum<T: Merge + Default>(all: impl Iterator<Item = T>) -> T {
+pub(crate) fn sum<T: Merge + Default>(all: impl Iterator<Item = T>) -> T {
     all.fold(T::default(), |mut sum, one| {
         sum.absorb(one);
         sum
@@ -36,7 +36,7 @@ pub fn sum<T: Merge + Default>(all: impl Iterator<Item = T>) -> T {
 }
 
 /// The smaller of two optional values.
-pub fn least<T: Ord>(left: Option<T>, right: Option<T>) -> Option<T> {
+pub(crate) fn least<T: Ord>(left: Option<T>, right: Option<T>) -> Option<T> {
     [left, right].into_iter().flatten().min()
 }
 

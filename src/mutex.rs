@@ -3,11 +3,11 @@
 use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
 
 /// Locks `mutex`.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     unpoisoned(mutex.lock())
 }
 
 /// The result of locking or waiting, even after a panic of another thread.
-pub fn unpoisoned<T>(result: LockResult<T>) -> T {
+pub(crate) fn unpoisoned<T>(result: LockResult<T>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }

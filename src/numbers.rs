@@ -1,7 +1,7 @@
 //! Numbers in a form for people.
 
 /// `part` of `whole` in percent with one decimal, rounded half up; `-` if `whole` is 0.
-pub fn percent(part: u64, whole: u64) -> String {
+pub(crate) fn percent(part: u64, whole: u64) -> String {
     match whole {
         0 => "-".to_owned(),
         _ => format!("{} %", with_tenths(u128::from(part) * 100, whole)),
@@ -9,7 +9,7 @@ pub fn percent(part: u64, whole: u64) -> String {
 }
 
 /// `part / whole` with one decimal, rounded half up; empty if `whole` is 0.
-pub fn ratio(part: u64, whole: u64) -> String {
+pub(crate) fn ratio(part: u64, whole: u64) -> String {
     match whole {
         0 => String::new(),
         _ => with_tenths(u128::from(part), whole),
@@ -22,20 +22,20 @@ fn with_tenths(part: u128, whole: u64) -> String {
 }
 
 /// `1 line`, `2 lines`.
-pub fn counted(number: u64, what: &str) -> String {
+pub(crate) fn counted(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", grouped(number))
 }
 
 /// Groups of three digits: `1,234,567`.
-pub fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let mut text = String::new();
     push_grouped(number, &mut text);
     text
 }
 
 /// Appends the grouped number to `text`.
-pub fn push_grouped(number: u64, text: &mut String) {
+pub(crate) fn push_grouped(number: u64, text: &mut String) {
     let mut decimal = itoa::Buffer::new();
     let digits = decimal.format(number);
     let (first, others) = digits.split_at((digits.len() - 1) % 3 + 1);
@@ -47,7 +47,7 @@ pub fn push_grouped(number: u64, text: &mut String) {
 }
 
 /// Millions of bytes with one decimal: `1,234.5`.
-pub fn megabytes(bytes: u64) -> String {
+pub(crate) fn megabytes(bytes: u64) -> String {
     let tenths = (u128::from(bytes) + 50_000) / 100_000;
     format!("{}.{}", grouped((tenths / 10) as u64), tenths % 10)
 }

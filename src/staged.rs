@@ -17,7 +17,7 @@ use pending::{Pending, Unplaced};
 /// A file that gets its name only with [`StagedFile::commit`]. If it is dropped before, it is
 /// removed, and an existing file stays unchanged. A pipe or a device is written directly.
 #[derive(Debug)]
-pub struct StagedFile {
+pub(crate) struct StagedFile {
     file: File,
     /// `None` if it is written directly.
     way: Option<Way>,
@@ -31,13 +31,13 @@ struct Way {
 }
 
 /// Whether an output of this name is standard output.
-pub fn is_stdout(path: &Path) -> bool {
+pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 impl StagedFile {
     /// A pipe or device, which is written directly.
-    pub fn stream(file: File) -> StagedFile {
+    pub(crate) fn stream(file: File) -> StagedFile {
         StagedFile { file, way: None }
     }
 
@@ -46,7 +46,7 @@ impl StagedFile {
     ///
     /// # Errors
     /// If its directory cannot be written to, or it is a directory.
-    pub fn create(path: &Path) -> io::Result<StagedFile> {
+    pub(crate) fn create(path: &Path) -> io::Result<StagedFile> {
         StagedFile::create_for(path, Readers::AsUsual)
     }
 
@@ -69,7 +69,7 @@ impl StagedFile {
     }
 
     /// The hidden name.
-    pub fn hidden(&self) -> Option<&Path> {
+    pub(crate) fn hidden(&self) -> Option<&Path> {
         self.way.as_ref().map(|way| way.hidden.path())
     }
 
@@ -77,7 +77,7 @@ impl StagedFile {
     ///
     /// # Errors
     /// If the disk is full.
-    pub fn sync(&self) -> io::Result<()> {
+    pub(crate) fn sync(&self) -> io::Result<()> {
         self.way.as_ref().map_or(Ok(()), |_| self.file.sync_all())
     }
 
@@ -85,14 +85,14 @@ impl StagedFile {
     ///
     /// # Errors
     /// If the file cannot be renamed.
-    pub fn commit(self) -> io::Result<()> {
+    pub(crate) fn commit(self) -> io::Result<()> {
         let Some(way) = &self.way else { return Ok(()) };
         let _commit = CommitGuard::begin();
         fs::rename(way.hidden.path(), &way.target)
     }
 
     /// The file, before it is put in its place; `None` if it is written directly.
-    pub fn unplaced(&self) -> Option<Unplaced> {
+    pub(crate) fn unplaced(&self) -> Option<Unplaced> {
         self.way.as_ref().and_then(|way| Unplaced::new(way.hidden.path(), &way.target))
     }
 
@@ -102,7 +102,7 @@ impl StagedFile {
     ///
     /// # Errors
     /// If one of them fails.
-    pub fn commit_with(
+    pub(crate) fn commit_with(
         self,
         second: Option<Unplaced>,
         last: impl FnOnce() -> Result<()>,
@@ -153,7 +153,7 @@ impl Write for StagedFile {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let replaced = staged(path, bytes, Readers::AsUsual).and_then(StagedFile::commit);
     replaced.map_err(|err| Error::io("cannot write", path, err))
 }
@@ -163,7 +163,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
     let replaced = staged(path, bytes, Readers::OwnerOnly).and_then(StagedFile::commit);
     replaced.map_err(|err| Error::io("cannot write", path, err))
 }
@@ -172,7 +172,7 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// If one cannot be written.
-pub fn replace_both(first: (&Path, &[u8]), second: (&Path, &[u8])) -> Result<()> {
+pub(crate) fn replace_both(first: (&Path, &[u8]), second: (&Path, &[u8])) -> Result<()> {
     commit_both((first.0, ready(first.0, first.1)?), (second.0, ready(second.0, second.1)?))
 }
 
@@ -187,7 +187,7 @@ fn commit_both(first: (&Path, StagedFile), second: (&Path, StagedFile)) -> Resul
 ///
 /// # Errors
 /// If they cannot be written.
-pub fn ready(path: &Path, bytes: &[u8]) -> Result<StagedFile> {
+pub(crate) fn ready(path: &Path, bytes: &[u8]) -> Result<StagedFile> {
     let file = staged(path, bytes, Readers::AsUsual);
     file.map_err(|err| Error::io("cannot write", path, err))
 }

@@ -7,7 +7,7 @@ const Z_95: f64 = 1.959_964;
 const EXPECTED_MIN: f64 = 5.0;
 
 /// The Wilson score interval of 95 % for the share `part / whole`; `None` if `whole` is 0.
-pub fn wilson_interval(part: u64, whole: u64) -> Option<(f64, f64)> {
+pub(crate) fn wilson_interval(part: u64, whole: u64) -> Option<(f64, f64)> {
     if whole == 0 {
         return None;
     }
@@ -25,7 +25,7 @@ pub fn wilson_interval(part: u64, whole: u64) -> Option<(f64, f64)> {
 /// The two-proportion z-test of `part / whole` before and after: z, positive if the later share is
 /// greater, and the two-sided p value. `None` if one of the four expected counts is less than 5,
 /// where the test does not hold.
-pub fn two_proportions(before: (u64, u64), after: (u64, u64)) -> Option<(f64, f64)> {
+pub(crate) fn two_proportions(before: (u64, u64), after: (u64, u64)) -> Option<(f64, f64)> {
     let [(k1, n1), (k2, n2)] = [before, after].map(|(part, whole)| (part as f64, whole as f64));
     let pooled = (k1 + k2) / (n1 + n2);
     let expected = [n1, n2].map(|n| (n * pooled).min(n * (1.0 - pooled)));

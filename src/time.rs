@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 /// Seconds of a day.
-pub const DAY_SECONDS: i64 = 86_400;
+pub(crate) const DAY_SECONDS: i64 = 86_400;
 
 /// Seconds since 1970-01-01T00:00:00Z, between the years -9999 and 9999.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -37,7 +37,7 @@ impl UtcTime {
 
     /// Appends RFC 3339, as [`fmt::Display`] writes it.
     #[doc(hidden)]
-    pub fn append_to(self, text: &mut Vec<u8>) {
+    pub(crate) fn append_to(self, text: &mut Vec<u8>) {
         match self.digits() {
             Some(digits) => text.extend_from_slice(&digits),
             None => write!(text, "{self}").expect("a buffer takes all"),
@@ -106,13 +106,13 @@ impl Day {
     }
 
     /// `days` later, or earlier if it is negative; capped at the last day that can be written.
-    pub fn plus(self, days: i32) -> Day {
+    pub(crate) fn plus(self, days: i32) -> Day {
         Day(self.0.saturating_add(days).clamp(*DAYS.start(), *DAYS.end()))
     }
 
     /// Appends what [`fmt::Display`] writes.
     #[doc(hidden)]
-    pub fn append_to(self, text: &mut Vec<u8>) {
+    pub(crate) fn append_to(self, text: &mut Vec<u8>) {
         match self.digits() {
             Some(digits) => text.extend_from_slice(&digits),
             None => write!(text, "{self}").expect("a buffer takes all"),
@@ -190,7 +190,7 @@ impl Zone {
 
     /// The time at which the clocks of this zone show `time`: the first one if they show it twice,
     /// and the time without the clock change if they skip it.
-    pub fn time_of(&self, time: DateTime) -> Option<UtcTime> {
+    pub(crate) fn time_of(&self, time: DateTime) -> Option<UtcTime> {
         let zoned = match &self.0 {
             None => time.to_zoned(TimeZone::UTC),
             Some(zone) => time.to_zoned(zone.clone()),
@@ -201,7 +201,7 @@ impl Zone {
     /// Parses `2026-01-31`, midnight in this zone, `2026-01-31T12:30[:15]`, in this zone, or RFC
     /// 3339 with its own offset. A fraction of a second is rounded up, because logs have whole
     /// seconds. A time that a clock change skips is read as if the clocks had not changed yet.
-    pub fn parse(&self, text: &str) -> Option<UtcTime> {
+    pub(crate) fn parse(&self, text: &str) -> Option<UtcTime> {
         let (time, is_past_it) = match text.parse::<Timestamp>() {
             Ok(time) => (time.into(), time.subsec_nanosecond() > 0),
             Err(_) => {
@@ -218,7 +218,7 @@ impl Zone {
     }
 
     /// The hour of `time`.
-    pub fn hour_of(&self, time: UtcTime) -> Hour {
+    pub(crate) fn hour_of(&self, time: UtcTime) -> Hour {
         let offset_seconds = match &self.0 {
             None => 0,
             Some(zone) => {
@@ -245,10 +245,10 @@ pub struct Window {
 
 impl Window {
     /// All of time.
-    pub const ALWAYS: Window = Window { since: None, until: None };
+    pub(crate) const ALWAYS: Window = Window { since: None, until: None };
 
     /// Whether `time` is in it.
-    pub fn contains(self, time: UtcTime) -> bool {
+    pub(crate) fn contains(self, time: UtcTime) -> bool {
         self.since.is_none_or(|since| since <= time) && self.until.is_none_or(|until| time < until)
     }
 }

@@ -61,6 +61,11 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
 /// into `run`.
 const CLI_LINES_MAX: usize = 2_350;
 
+/// The most items of both packages that are `pub`, rounded up to the next 50. They are what users of the
+/// library, tests, benchmarks and the other packages use; all else is `pub(crate)`, so that the
+/// compiler finds what nobody uses any more.
+const PUBLIC_ITEMS_MAX: usize = 800;
+
 /// Folders whose files still import each other in a circle. Nothing is added here; a folder without
 /// a circle leaves the list.
 const FOLDERS_WITH_CIRCLES: &[&str] = &[];
@@ -102,6 +107,19 @@ fn only_constants_of_the_page_are_markup_as_they_stand() {
     let unescaped: Vec<_> = unescaped.collect();
     let of_the_shell = ["GENERATOR", "STYLE", "SCRIPT"];
     assert_eq!(unescaped, of_the_shell.map(|name| ("shell.rs".into(), name.to_owned())));
+}
+
+#[test]
+fn what_only_the_crate_uses_is_not_public() {
+    let is_public = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().take(5).collect();
+        let kinds = ["fn", "struct", "enum", "union", "trait", "type", "const", "static"];
+        words.first() == Some(&"pub") && words.iter().any(|word| kinds.contains(word))
+    };
+    let texts = sources().into_iter().map(|path| fs::read_to_string(path).unwrap());
+    let public: usize = texts.map(|text| text.lines().filter(is_public).count()).sum();
+    assert!(public <= PUBLIC_ITEMS_MAX, "{public} public items; most can be `pub(crate)`");
+    assert!(public + 50 > PUBLIC_ITEMS_MAX, "{public} public items; lower PUBLIC_ITEMS_MAX");
 }
 
 #[test]

@@ -34,7 +34,7 @@ const REQUESTS: &str = "requests.csv";
 
 /// What was written.
 #[derive(Debug)]
-pub struct WrittenFolder {
+pub(crate) struct WrittenFolder {
     /// The names of the files, in order.
     pub files: Vec<String>,
     /// Requests of the evidence file.
@@ -63,7 +63,7 @@ impl Files<'_> {
 ///
 /// # Errors
 /// If there are no such violations, or a file cannot be read or written.
-pub fn write_folder(
+pub(crate) fn write_folder(
     staging: &Staging,
     (audit, identities): (&ReportModel, &IdentitySources),
     about: (&str, &Origin),

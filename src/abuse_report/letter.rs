@@ -16,7 +16,11 @@ use super::subject::Subject;
 const ROWS_MAX: usize = 30;
 
 /// The letter about `subject`; `requests` are those of the evidence file, if there is one.
-pub fn letter(subject: &Subject<'_>, reporter: &Reporter, requests: &EvidenceRows) -> String {
+pub(crate) fn letter(
+    subject: &Subject<'_>,
+    reporter: &Reporter,
+    requests: &EvidenceRows,
+) -> String {
     let name = visible(subject.crawler.name.as_bytes());
     let origin = subject.origin.as_str();
     let days = subject.span().map_or_else(String::new, |span| format!(", {}", period(span)));

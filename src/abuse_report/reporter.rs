@@ -2,7 +2,7 @@
 
 /// Who sends the folder.
 #[derive(Clone, Debug)]
-pub struct Reporter {
+pub(crate) struct Reporter {
     /// A person, a company, or the host.
     pub organisation: String,
     /// An e-mail address.

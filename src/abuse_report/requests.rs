@@ -19,7 +19,7 @@ use super::subject::Subject;
 const DISTINCT_MAX: usize = 10_000;
 
 /// The most lines that a letter or a message quotes for each client.
-pub const LINES_MAX: usize = 30;
+pub(crate) const LINES_MAX: usize = 30;
 
 /// The most targets of all clients together.
 const TARGETS_MAX: usize = 1 << 20;
@@ -53,7 +53,7 @@ const COLUMNS: [&str; 11] = [
 
 /// The requests of one client.
 #[derive(Debug, Default)]
-pub struct ClientRequests {
+pub(crate) struct ClientRequests {
     pub requests: u64,
     pub bytes: u64,
     pub first: String,
@@ -69,7 +69,7 @@ pub struct ClientRequests {
 
 impl ClientRequests {
     /// The number of different targets, unless there are too many to count.
-    pub fn targets(&self) -> Option<usize> {
+    pub(crate) fn targets(&self) -> Option<usize> {
         let targets = Some(self.targets.len()).filter(|_| !self.has_more_targets);
         targets.filter(|count| *count < DISTINCT_MAX)
     }
@@ -77,7 +77,7 @@ impl ClientRequests {
 
 /// All requests of the subject.
 #[derive(Debug, Default)]
-pub struct EvidenceRows {
+pub(crate) struct EvidenceRows {
     pub requests: u64,
     /// By client, as the file has it; empty if it has none.
     pub clients: BTreeMap<String, ClientRequests>,
@@ -92,7 +92,11 @@ impl EvidenceRows {
     ///
     /// # Errors
     /// If `path` is not an evidence file, is damaged, or `out` cannot be written.
-    pub fn copy(path: &Path, subject: &Subject<'_>, out: &mut impl Write) -> Result<EvidenceRows> {
+    pub(crate) fn copy(
+        path: &Path,
+        subject: &Subject<'_>,
+        out: &mut impl Write,
+    ) -> Result<EvidenceRows> {
         let location = Location::File(path.to_owned());
         let source = Source { name: path.display().to_string(), location };
         let record_bytes = Rc::default();

@@ -13,7 +13,7 @@ use super::subject::Subject;
 const MARK: &str = ">>>";
 
 /// A version of robots.txt that decided.
-pub struct DecidingText<'a> {
+pub(crate) struct DecidingText<'a> {
     /// Unchanged.
     pub bytes: &'a [u8],
     /// With the number of each line, and the marks.
@@ -24,7 +24,9 @@ pub struct DecidingText<'a> {
 ///
 /// # Errors
 /// If the bytes of one are not those of its digest.
-pub fn deciding_texts<'a>(subject: &Subject<'a>) -> Result<BTreeMap<Digest, DecidingText<'a>>> {
+pub(crate) fn deciding_texts<'a>(
+    subject: &Subject<'a>,
+) -> Result<BTreeMap<Digest, DecidingText<'a>>> {
     let mut lines: BTreeMap<Digest, BTreeSet<u32>> = BTreeMap::new();
     for broken in subject.broken() {
         lines.entry(broken.rule.digest).or_default().insert(broken.rule.line);

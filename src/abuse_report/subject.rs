@@ -12,7 +12,7 @@ use crate::url::origin::Origin;
 
 /// The rows of one crawler at one origin. Spoofed ones are not its own; they are the subject only
 /// where there are no others.
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     pub audit: &'a ReportModel,
     pub crawler: &'a Crawler,
     pub origin: &'a Origin,
@@ -22,7 +22,7 @@ pub struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     /// The rows of the crawler `name` at `origin` with violations.
-    pub fn new(
+    pub(crate) fn new(
         audit: &'a ReportModel,
         identities: &'a IdentitySources,
         (name, origin): (&str, &'a Origin),
@@ -52,27 +52,27 @@ impl<'a> Subject<'a> {
         Ok(Subject { audit, crawler, origin, identities, rows })
     }
 
-    pub fn sums(&self) -> Sums {
+    pub(crate) fn sums(&self) -> Sums {
         sum(self.rows.iter().map(|row| row.tally.total()))
     }
 
-    pub fn prior_fetches(&self) -> PriorFetchCounts {
+    pub(crate) fn prior_fetches(&self) -> PriorFetchCounts {
         sum(self.rows.iter().map(|row| row.prior_fetches.clone()))
     }
 
     /// The first and the last violation.
-    pub fn span(&self) -> Option<Span> {
+    pub(crate) fn span(&self) -> Option<Span> {
         let mut all = None;
         self.broken().for_each(|broken| all.absorb(Some(broken.tally.span)));
         all
     }
 
-    pub fn broken(&self) -> impl Iterator<Item = &'a Broken> {
+    pub(crate) fn broken(&self) -> impl Iterator<Item = &'a Broken> {
         self.rows.iter().flat_map(|row| &row.broken)
     }
 
     /// Whether a row of a table, by these cells, is about the subject.
-    pub fn has(&self, origin: &str, crawler: &str, identity: &str) -> bool {
+    pub(crate) fn has(&self, origin: &str, crawler: &str, identity: &str) -> bool {
         origin == self.origin.as_str()
             && crawler == self.crawler.name
             && self.rows.iter().any(|row| row.actor.1.as_str() == identity)

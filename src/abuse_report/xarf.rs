@@ -19,7 +19,7 @@ const DESCRIPTION_CHARS_MAX: usize = 1000;
 const NAME_CHARS_MAX: usize = 200;
 
 /// The message about the requests `of` the client at `address`, an IP address.
-pub fn message(
+pub(crate) fn message(
     subject: &Subject<'_>,
     reporter: &Reporter,
     address: &str,

@@ -32,7 +32,7 @@ impl Directory {
     /// # Errors
     /// If it cannot be listed, two different files apply to one origin, a name has a scheme but no
     /// port, or no file applies to any origin.
-    pub fn open(path: &Path) -> Result<Directory> {
+    pub(crate) fn open(path: &Path) -> Result<Directory> {
         let entries = visible_entries(path);
         let entries = entries.map_err(|err| Error::io("cannot list --robots", path, err))?;
         let mut directory = Directory::default();
@@ -50,7 +50,7 @@ impl Directory {
     }
 
     /// The file for `origin`.
-    pub fn path_of(&self, origin: &Origin) -> Option<&Path> {
+    pub(crate) fn path_of(&self, origin: &Origin) -> Option<&Path> {
         let by_host = || match origin.port() {
             None => self.by_host.get(origin.host()),
             Some(_) => None,
@@ -59,7 +59,7 @@ impl Directory {
     }
 
     /// The files of all origins, unordered.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.exact.values().chain(self.by_host.values()).map(PathBuf::as_path)
     }
 

@@ -61,7 +61,7 @@ pub fn chain_text(chain: &[Hop]) -> String {
 }
 
 /// Undoes [`chain_text`].
-pub fn chain(text: &str) -> Option<Vec<Hop>> {
+pub(crate) fn chain(text: &str) -> Option<Vec<Hop>> {
     let hop = |line: &str| {
         let (status, location) = line.split_once(' ')?;
         Some(Hop { status: status.parse().ok()?, location: location.to_owned() })

@@ -11,7 +11,7 @@ use super::writer::NewSnapshot;
 /// sent or its answer was not awaited, which says nothing about the site.
 ///
 /// A redirect that was not followed keeps its status: it counts as a 404.
-pub fn snapshot_of(origin: &Origin, fetched: Fetched, source: &str) -> Option<NewSnapshot> {
+pub(crate) fn snapshot_of(origin: &Origin, fetched: Fetched, source: &str) -> Option<NewSnapshot> {
     let outcome = match fetched.outcome {
         outcome::FetchOutcome::Status(status) => SnapshotOutcome::Status(status),
         outcome::FetchOutcome::Failure(kind) => SnapshotOutcome::Failure(failure(kind)),

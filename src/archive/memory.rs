@@ -56,18 +56,18 @@ impl MemoryArchive {
     }
 
     /// Whether it has any snapshot of `origin`.
-    pub fn holds(&self, origin: &Origin) -> bool {
+    pub(crate) fn holds(&self, origin: &Origin) -> bool {
         self.by_origin.contains_key(origin)
     }
 
     /// The snapshots of `origin`, the earliest first; empty if nothing is known.
-    pub fn history(&self, origin: &Origin) -> Vec<HistoryEntry> {
+    pub(crate) fn history(&self, origin: &Origin) -> Vec<HistoryEntry> {
         let snapshots = self.by_origin.get(origin).map_or(&[][..], Vec::as_slice);
         (0..).zip(snapshots).map(|(id, snapshot)| snapshot.entry(id)).collect()
     }
 
     /// The bytes of a body of `origin`.
-    pub fn body(&self, origin: &Origin, key: BodyKey) -> Bytes {
+    pub(crate) fn body(&self, origin: &Origin, key: BodyKey) -> Bytes {
         let snapshots = self.by_origin.get(origin);
         let index = usize::try_from(key.id).ok();
         let found = snapshots.zip(index).and_then(|(snapshots, index)| snapshots.get(index));

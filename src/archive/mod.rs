@@ -103,7 +103,7 @@ impl Store {
     }
 
     /// Whether each origin has any number of snapshots, so that the time decides.
-    pub fn has_history(&self) -> bool {
+    pub(crate) fn has_history(&self) -> bool {
         matches!(self, Store::Archive(_) | Store::Memory(_))
     }
 
@@ -111,7 +111,7 @@ impl Store {
     ///
     /// # Errors
     /// If the archive cannot be read.
-    pub fn history(&self, origin: &Origin) -> Result<Vec<HistoryEntry>> {
+    pub(crate) fn history(&self, origin: &Origin) -> Result<Vec<HistoryEntry>> {
         match self {
             Store::File(_) | Store::Directory(_) => Ok(Vec::new()),
             Store::Archive(archive) => archive.history(origin),
@@ -123,7 +123,7 @@ impl Store {
     ///
     /// # Errors
     /// If the archive cannot be read.
-    pub fn body(&self, origin: &Origin, key: BodyKey) -> Result<Bytes> {
+    pub(crate) fn body(&self, origin: &Origin, key: BodyKey) -> Result<Bytes> {
         match self {
             Store::File(_) | Store::Directory(_) => Ok(Bytes::new()),
             Store::Archive(archive) => archive.body(key).map(Bytes::from),
@@ -147,7 +147,7 @@ impl Store {
 ///
 /// # Errors
 /// If it is one.
-pub fn refuse_url(path: &Path) -> Result<()> {
+pub(crate) fn refuse_url(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
     let start = ["http://", "https://"].iter().find_map(|scheme| text.find(scheme));
     let Some(url) = start.map(|start| &text[start..]).filter(|_| !path.exists()) else {

@@ -23,22 +23,22 @@ macro_rules! entries {
 }
 
 /// The snapshots of an origin, the earliest first.
-pub const HISTORY: &str = entries!("WHERE origin = ?1 ORDER BY fetched_at, outcome, body");
+pub(crate) const HISTORY: &str = entries!("WHERE origin = ?1 ORDER BY fetched_at, outcome, body");
 
 /// The last snapshot of an origin at or before a time.
-pub const NEWEST: &str = entries!(
+pub(crate) const NEWEST: &str = entries!(
     "WHERE origin = ?1 AND fetched_at <= ?2
      ORDER BY fetched_at DESC, outcome DESC, body DESC LIMIT 1"
 );
 
 /// The snapshot of an origin that is nearest to a time, within a number of seconds.
-pub const NEAREST: &str = entries!(
+pub(crate) const NEAREST: &str = entries!(
     "WHERE origin = ?1 AND fetched_at BETWEEN ?2 - ?3 AND ?2 + ?3
      ORDER BY abs(fetched_at - ?2), fetched_at, outcome DESC LIMIT 1"
 );
 
 /// Unfollowed redirects after an origin and a time, with a limit.
-pub const UNFOLLOWED: &str = entries!(
+pub(crate) const UNFOLLOWED: &str = entries!(
     "WHERE outcome = 0 AND (origin, fetched_at) > (?1, ?2) ORDER BY origin, fetched_at LIMIT ?3"
 );
 
@@ -49,10 +49,10 @@ const TEXT_BYTES_MAX: usize = 1 << 20;
 const TEXTS_BYTES_MAX: usize = 256 << 20;
 
 /// The index of the origin column.
-pub const ORIGIN_COLUMN: usize = 8;
+pub(crate) const ORIGIN_COLUMN: usize = 8;
 
 /// Parses a row.
-pub fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
+pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
     let max_age: Option<i64> = row.get(2)?;
     for column in [3, 4] {
         let text = row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default();
@@ -80,7 +80,10 @@ pub fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
 }
 
 /// Parses a row that stays in memory with others, whose texts are `texts_bytes` so far.
-pub fn entry_of_many(row: &Row<'_>, texts_bytes: &mut usize) -> rusqlite::Result<HistoryEntry> {
+pub(crate) fn entry_of_many(
+    row: &Row<'_>,
+    texts_bytes: &mut usize,
+) -> rusqlite::Result<HistoryEntry> {
     let entry = entry(row)?;
     let chain_bytes: usize = entry.fetch.chain.iter().map(|hop| hop.location.len()).sum();
     *texts_bytes += entry.source.len() + chain_bytes;
@@ -88,7 +91,7 @@ pub fn entry_of_many(row: &Row<'_>, texts_bytes: &mut usize) -> rusqlite::Result
 }
 
 /// The value, or an error for a value that botaudit never writes.
-pub fn sane<T>(column: usize, value: Option<T>) -> rusqlite::Result<T> {
+pub(crate) fn sane<T>(column: usize, value: Option<T>) -> rusqlite::Result<T> {
     let insane = || {
         let kind = rusqlite::types::Type::Null;
         let why = "an invalid value".into();
@@ -99,13 +102,13 @@ pub fn sane<T>(column: usize, value: Option<T>) -> rusqlite::Result<T> {
 
 /// The origin in a column. It must have the canonical form that a writer gives it; otherwise the
 /// next row after it would not be found.
-pub fn canonical(row: &Row<'_>, column: usize) -> rusqlite::Result<Origin> {
+pub(crate) fn canonical(row: &Row<'_>, column: usize) -> rusqlite::Result<Origin> {
     let text = row.get_ref(column)?.as_str()?;
     let origin = Origin::parse(text.as_bytes()).filter(|origin| origin.as_str() == text);
     sane(column, origin)
 }
 
 /// Checks the strict order of rows. Otherwise the tree is damaged and may have no end.
-pub fn in_order(is_in_order: bool) -> rusqlite::Result<()> {
+pub(crate) fn in_order(is_in_order: bool) -> rusqlite::Result<()> {
     sane(0, is_in_order.then_some(()))
 }

@@ -113,7 +113,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// If it cannot be read, or is far too long for a robots.txt.
-    pub fn from_file(path: &Path) -> Result<Snapshot> {
+    pub(crate) fn from_file(path: &Path) -> Result<Snapshot> {
         Ok(Snapshot { source: path.display().to_string(), body: read_body(path)? })
     }
 }
@@ -122,7 +122,7 @@ impl Snapshot {
 ///
 /// # Errors
 /// If it cannot be read, or is far too long for a robots.txt.
-pub fn read_body(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn read_body(path: &Path) -> Result<Vec<u8>> {
     let body = read_up_to(path, FILE_BYTES_MAX)
         .map_err(|err| Error::io("cannot read robots.txt", path, err))?;
     body.ok_or_else(|| {

@@ -75,7 +75,7 @@ const PAGE_BYTES: i32 = 8192;
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn is_sqlite(path: &Path) -> Result<bool> {
+pub(crate) fn is_sqlite(path: &Path) -> Result<bool> {
     let cannot_read = |err| Error::io("cannot read", path, err);
     let mut start = Vec::new();
     let file = File::open(path).map_err(cannot_read)?;
@@ -88,7 +88,7 @@ pub fn is_sqlite(path: &Path) -> Result<bool> {
 ///
 /// # Errors
 /// If it cannot be read, or is not an archive of this version.
-pub fn open_to_read(path: &Path) -> Result<Connection> {
+pub(crate) fn open_to_read(path: &Path) -> Result<Connection> {
     if !is_sqlite(path)? {
         return Err(Error::archive(
             path,
@@ -117,7 +117,7 @@ pub fn open_to_read(path: &Path) -> Result<Connection> {
 ///
 /// # Errors
 /// If it cannot be written, or is not an archive of this version.
-pub fn open_to_write(path: &Path) -> Result<Connection> {
+pub(crate) fn open_to_write(path: &Path) -> Result<Connection> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
             return Err(Error::refused(
@@ -162,7 +162,7 @@ fn take_back(path: &Path) -> rusqlite::Result<()> {
 }
 
 /// The error for a failure of SQLite while `doing` something with the archive at `path`.
-pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
+pub(crate) fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
     let damaged = |what: &str| {
         format!("the archive is damaged ({what}); restore it from a backup, or import again")
     };
@@ -213,7 +213,7 @@ fn prepare(connection: &mut Connection, cache_kib: i32) -> rusqlite::Result<()> 
 }
 
 /// Ends the work of `connection` from now on, up to the next call, after a number of steps.
-pub fn limit_steps(connection: &mut Connection) -> rusqlite::Result<()> {
+pub(crate) fn limit_steps(connection: &mut Connection) -> rusqlite::Result<()> {
     let mut reports = 0;
     let is_endless = move || {
         reports += 1;

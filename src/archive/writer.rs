@@ -116,7 +116,7 @@ impl Writer {
     ///
     /// # Errors
     /// If the archive cannot be written.
-    pub fn replace_unfollowed(&mut self, snapshot: NewSnapshot) -> Result<()> {
+    pub(crate) fn replace_unfollowed(&mut self, snapshot: NewSnapshot) -> Result<()> {
         self.push_to(snapshot, Insertion::ReplacesUnfollowed)
     }
 
@@ -166,7 +166,7 @@ impl Writer {
     ///
     /// # Errors
     /// If the archive cannot be read.
-    pub fn nearest(
+    pub(crate) fn nearest(
         &mut self,
         origin: &Origin,
         time: UtcTime,
@@ -185,7 +185,7 @@ impl Writer {
     ///
     /// # Errors
     /// If the archive cannot be read.
-    pub fn unfollowed(
+    pub(crate) fn unfollowed(
         &mut self,
         after: Option<&(Origin, UtcTime)>,
     ) -> Result<Vec<(Origin, HistoryEntry)>> {

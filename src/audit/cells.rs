@@ -9,12 +9,12 @@ use crate::measures::sums::{Span, Statuses, Sums};
 
 impl Row {
     /// The first and the last time, or two empty cells.
-    pub fn span(&mut self, span: Option<Span>) -> &mut Row {
+    pub(crate) fn span(&mut self, span: Option<Span>) -> &mut Row {
         self.maybe(span, 2, |row, Span { first, last }| row.time(first).time(last))
     }
 
     /// The columns `requests` to `bytes`.
-    pub fn sums(&mut self, sums: &Sums) -> &mut Row {
+    pub(crate) fn sums(&mut self, sums: &Sums) -> &mut Row {
         self.counts([sums.requests, sums.robots_txt_requests, sums.allowed, sums.violations])
             .counts([sums.grace, sums.unreachable, sums.unknown])
             .counts([sums.not_bound, sums.not_bound_disallowed, sums.no_path])
@@ -23,17 +23,17 @@ impl Row {
     }
 
     /// `status_2xx` to `status_other`.
-    pub fn statuses(&mut self, statuses: &Statuses) -> &mut Row {
+    pub(crate) fn statuses(&mut self, statuses: &Statuses) -> &mut Row {
         self.counts(statuses.counts())
     }
 
     /// `example_target` to `example_line`.
-    pub fn example(&mut self, example: &Example, audit: &ReportModel) -> &mut Row {
+    pub(crate) fn example(&mut self, example: &Example, audit: &ReportModel) -> &mut Row {
         self.bytes(&example.target).text(audit.input_name(example.file)).counts([example.line])
     }
 
     /// `prior_fetch_own` to `last_fetch_304`.
-    pub fn prior_fetches(&mut self, prior_fetches: &PriorFetchCounts) -> &mut Row {
+    pub(crate) fn prior_fetches(&mut self, prior_fetches: &PriorFetchCounts) -> &mut Row {
         self.counts([prior_fetches.prior_fetch_own, prior_fetches.prior_fetch_operator])
             .counts([prior_fetches.prior_fetch_none, prior_fetches.prior_fetch_unknown])
             .counts([prior_fetches.prior_fetch_failed])

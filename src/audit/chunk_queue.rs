@@ -20,20 +20,20 @@ use super::worker::{Worker, WorkerCounts};
 const CHUNKS_WAITING_PER_WORKER: usize = 2;
 
 /// The limits of chunks in progress. Buffers need no limit: each thread has two at most.
-pub fn limits(threads: usize, ranges: usize) -> QueueLimits {
+pub(crate) fn limits(threads: usize, ranges: usize) -> QueueLimits {
     let workers = threads.saturating_sub(ranges);
     let waiting_max = workers * CHUNKS_WAITING_PER_WORKER;
     QueueLimits { threads, waiting_max, buffers_max: usize::MAX }
 }
 
 /// A chunk, with the state of the format at its first line.
-pub struct FormattedChunk {
+pub(crate) struct FormattedChunk {
     chunk: Chunk,
     format: Format,
 }
 
 /// Audits chunks.
-pub struct ChunkWorker<'a> {
+pub(crate) struct ChunkWorker<'a> {
     pub worker: Worker<'a>,
     /// The lines of all workers.
     pub lines: &'a AtomicU64,
@@ -64,7 +64,7 @@ impl QueueWorker for ChunkWorker<'_> {
 }
 
 /// Reads logs into chunks.
-pub struct LogReader<'a> {
+pub(crate) struct LogReader<'a> {
     pub chunk_bytes: usize,
     pub hints: &'a Hints,
     pub evidence: Option<&'a EvidenceSink<'a>>,
@@ -77,7 +77,7 @@ impl LogReader<'_> {
     ///
     /// # Errors
     /// If evidence cannot be written.
-    pub fn read(
+    pub(crate) fn read(
         &self,
         range: &ReadRange,
         opened: Result<Opened>,

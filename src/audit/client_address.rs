@@ -10,7 +10,7 @@ use crate::logs::record::Record;
 /// The address or name of the client of `record`. If that is one of the `trusted` proxies, it is
 /// the last address of X-Forwarded-For that is not, or the first if all are. A value that is not an
 /// address ends the search, because everything before it is unverified.
-pub fn client<'r>(record: &Record<'r>, trusted: &[IpNet]) -> &'r [u8] {
+pub(crate) fn client<'r>(record: &Record<'r>, trusted: &[IpNet]) -> &'r [u8] {
     let mut client = record.client;
     let Some(forwarded_for) = record.forwarded_for else { return client };
     for hop in forwarded_for.rsplit(|&byte| byte == b',') {
@@ -26,14 +26,17 @@ pub fn client<'r>(record: &Record<'r>, trusted: &[IpNet]) -> &'r [u8] {
 
 /// The address of the client of `record`. `None` if the log has a name or nothing in its place, or
 /// if it is a `trusted` proxy.
-pub fn client_address(record: &Record<'_>, trusted: &[IpNet]) -> Option<IpAddr> {
+pub(crate) fn client_address(record: &Record<'_>, trusted: &[IpNet]) -> Option<IpAddr> {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
     address(client(record, trusted)).filter(|address| !is_trusted(address))
 }
 
 /// The client of `record` in a form that all its requests have: its address, or its name as logged. `None` if
 /// the log has none, or if it is a `trusted` proxy, because that has many clients.
-pub fn client_identifier<'r>(record: &Record<'r>, trusted: &[IpNet]) -> Option<Cow<'r, str>> {
+pub(crate) fn client_identifier<'r>(
+    record: &Record<'r>,
+    trusted: &[IpNet],
+) -> Option<Cow<'r, str>> {
     let name = client(record, trusted);
     match address(name) {
         Some(address) => {
@@ -47,7 +50,7 @@ pub fn client_identifier<'r>(record: &Record<'r>, trusted: &[IpNet]) -> Option<C
 
 /// The address in `text`, which may have a port or brackets; an IPv4-mapped IPv6 address is an IPv4
 /// address. `None` for a name.
-pub fn address(text: &[u8]) -> Option<IpAddr> {
+pub(crate) fn address(text: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(text).ok()?;
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let address = bare.parse().or_else(|_| text.parse::<SocketAddr>().map(|socket| socket.ip()));

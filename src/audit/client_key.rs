@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::client_address::address;
 
 /// The least characters of a key; shorter ones can be guessed.
-pub const KEY_CHARACTERS_MIN: usize = 16;
+pub(crate) const KEY_CHARACTERS_MIN: usize = 16;
 
 /// The size of a fingerprint in bytes.
 const FINGERPRINT_BYTES: usize = 16;
@@ -39,7 +39,7 @@ impl ClientKey {
     ///
     /// # Errors
     /// If the system has no random numbers.
-    pub fn random() -> Result<ClientKey> {
+    pub(crate) fn random() -> Result<ClientKey> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|err| {
             Error::system(format!(
@@ -66,7 +66,7 @@ impl ClientKey {
     }
 
     /// The hash of the client `name`. All forms of one address have the same hash.
-    pub fn hash(&self, name: &[u8]) -> u64 {
+    pub(crate) fn hash(&self, name: &[u8]) -> u64 {
         let digest_of =
             |form: u8, client: &[u8]| sha256(&[&self.0, &[CLIENT_CONTEXT, form], client]);
         let digest = match address(name) {

@@ -161,7 +161,7 @@ impl CollectedHeader {
     ///
     /// # Errors
     /// If the version, the registry or the options differ, or an input is missing.
-    pub fn check_fits(&self, name: &str, audit: &CollectedHeader) -> Result<()> {
+    pub(crate) fn check_fits(&self, name: &str, audit: &CollectedHeader) -> Result<()> {
         let exempt = [&NEUTRAL[..], &WANTED].concat();
         let advice = "collect again with the options of the audit, or audit with the options of \
                       --collect";
@@ -189,7 +189,11 @@ impl CollectedFile {
     ///
     /// # Errors
     /// If it is not such a file, is damaged, of another version, or takes more than `memory`.
-    pub fn from_bytes(bytes: &[u8], path: &Path, memory: &MemoryLimit) -> Result<CollectedFile> {
+    pub(crate) fn from_bytes(
+        bytes: &[u8],
+        path: &Path,
+        memory: &MemoryLimit,
+    ) -> Result<CollectedFile> {
         let Some(frames) = bytes.strip_prefix(MAGIC) else {
             let why = match is_collected(bytes) {
                 true => "was written by another version of botaudit; collect again",
@@ -225,14 +229,14 @@ impl CollectedFile {
     ///
     /// # Errors
     /// As [`CollectedFile::from_bytes`], or where it cannot be read.
-    pub fn read(path: &Path, memory_bytes: usize) -> Result<CollectedFile> {
+    pub(crate) fn read(path: &Path, memory_bytes: usize) -> Result<CollectedFile> {
         let memory = MemoryLimit::new(memory_bytes);
         CollectedFile::from_bytes(&packed::read_file(READ, path, &memory)?, path, &memory)
     }
 }
 
 /// Whether a file with this beginning has the result of a first pass, in any version.
-pub fn is_collected(head: &[u8]) -> bool {
+pub(crate) fn is_collected(head: &[u8]) -> bool {
     head.starts_with(MAGIC_OF_ANY_VERSION)
 }
 
@@ -242,7 +246,7 @@ pub fn is_collected(head: &[u8]) -> bool {
 /// # Errors
 /// If one cannot be read, two of them have an input of the same name or content, or they do not fit
 /// together: another version, registry, key or option.
-pub fn merge_collected(paths: &[PathBuf], memory_bytes: usize) -> Result<CollectedFile> {
+pub(crate) fn merge_collected(paths: &[PathBuf], memory_bytes: usize) -> Result<CollectedFile> {
     let memory = MemoryLimit::new(memory_bytes);
     let mut known = BTreeSet::new();
     let mut owners: BTreeMap<String, String> = BTreeMap::new();

@@ -11,18 +11,18 @@ use crate::crawlers::identity::Actor;
 use crate::measures::sums::Sums;
 
 /// The option with the day, or [`CHANGES`].
-pub const COMPARE_AT: &str = "compare_at";
+pub(crate) const COMPARE_AT: &str = "compare_at";
 
 /// The value for changes of robots.txt.
-pub const CHANGES: &str = "changes";
+pub(crate) const CHANGES: &str = "changes";
 
 /// The day with which `audit` compares; `None` if it does not compare.
-pub fn compared_day(audit: &ReportModel) -> Option<Day> {
+pub(crate) fn compared_day(audit: &ReportModel) -> Option<Day> {
     Day::parse(audit.options.get(COMPARE_AT).as_str()?)
 }
 
 /// The sums before `day` and since then, of each crawler at all origins.
-pub fn comparison(audit: &ReportModel, day: Day) -> BTreeMap<Actor, [Sums; 2]> {
+pub(crate) fn comparison(audit: &ReportModel, day: Day) -> BTreeMap<Actor, [Sums; 2]> {
     let mut rows: BTreeMap<Actor, [Sums; 2]> = BTreeMap::new();
     for (_, actor, tally) in audit.actors() {
         let part = |is_since: bool| {
@@ -35,13 +35,13 @@ pub fn comparison(audit: &ReportModel, day: Day) -> BTreeMap<Actor, [Sums; 2]> {
 }
 
 /// Whether `audit` compares requests before and since changes.
-pub fn has_compared_changes(audit: &ReportModel) -> bool {
+pub(crate) fn has_compared_changes(audit: &ReportModel) -> bool {
     audit.options.get(COMPARE_AT).as_str() == Some(CHANGES)
 }
 
 /// The changes around which all requests were counted, with those for touched paths and all
 /// requests, before and since.
-pub fn compared_changes(
+pub(crate) fn compared_changes(
     audit: &ReportModel,
 ) -> impl Iterator<Item = (&str, Actor, &ReactionRow, [(u64, u64); 2])> {
     // Older tallies lack the requests before a change.

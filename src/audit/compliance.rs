@@ -19,7 +19,7 @@ use crate::measures::sums::Compliance;
 named_enum! {
     /// What a row sums up.
     #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-    pub enum Scope {
+    pub(crate) enum Scope {
         /// The requests of one crawler.
         Crawler = "crawler",
         /// Those of all crawlers of one operator; `unknown` and `library` are none.
@@ -33,10 +33,10 @@ named_enum! {
 
 /// What a row of the table is about: the scope, its name, the directive, and whether a group that
 /// names the crawler holds it.
-pub type ComplianceKey<'a> = (Scope, &'a str, &'static str, bool);
+pub(crate) type ComplianceKey<'a> = (Scope, &'a str, &'static str, bool);
 
 /// The compliance of crawlers with each kind of directive.
-pub fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Compliance> {
+pub(crate) fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Compliance> {
     let mut rows: BTreeMap<_, Compliance> = BTreeMap::new();
     for row in audit.rows().iter().filter(|row| audit.is_own_crawler(row.actor)) {
         let crawler = audit.registry.crawler(row.actor.0);

@@ -30,7 +30,7 @@ pub enum Coverage {
 
 impl Coverage {
     /// The name in `run.json`.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Coverage::NoRequest => "no-request",
             Coverage::NoneBound => "none-bound",
@@ -41,7 +41,7 @@ impl Coverage {
     }
 
     /// How many requests were judged.
-    pub fn judged(&self) -> u64 {
+    pub(crate) fn judged(&self) -> u64 {
         match self {
             Coverage::TooLittle { judged, .. } | Coverage::Enough { judged } => *judged,
             Coverage::NoRequest | Coverage::NoneBound | Coverage::Nothing(_) => 0,
@@ -49,17 +49,17 @@ impl Coverage {
     }
 
     /// Why nothing was judged, though there was something to judge.
-    pub fn nothing(&self) -> Option<&str> {
+    pub(crate) fn nothing(&self) -> Option<&str> {
         if let Coverage::Nothing(why) = self { Some(why) } else { None }
     }
 
     /// Why too little was judged, though something was.
-    pub fn too_little(&self) -> Option<&str> {
+    pub(crate) fn too_little(&self) -> Option<&str> {
         if let Coverage::TooLittle { why, .. } = self { Some(why) } else { None }
     }
 
     /// Why the audit failed: nothing was judged, or too little.
-    pub fn failure(&self) -> Option<&str> {
+    pub(crate) fn failure(&self) -> Option<&str> {
         self.nothing().or(self.too_little())
     }
 }

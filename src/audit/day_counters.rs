@@ -15,7 +15,7 @@ use super::tally::counter::Counter;
 
 /// The lines that one counter counts.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum DayKey {
+pub(crate) enum DayKey {
     /// All lines, without days.
     AllDays,
     /// The lines of one day.
@@ -27,11 +27,11 @@ pub enum DayKey {
 }
 
 /// A file, and the index of a chunk in it.
-pub type ChunkPosition = (FileId, u64);
+pub(crate) type ChunkPosition = (FileId, u64);
 
 /// The counters, by the lines that they count.
 #[derive(Clone, Debug, Default)]
-pub struct DayCounters {
+pub(crate) struct DayCounters {
     counters: BTreeMap<DayKey, Counter>,
     /// The days of each chunk, if days are counted separately.
     chunks: BTreeMap<ChunkPosition, ChunkDays>,
@@ -39,7 +39,7 @@ pub struct DayCounters {
 
 /// The days of a chunk.
 #[derive(Clone, Copy, Debug)]
-pub struct ChunkDays {
+pub(crate) struct ChunkDays {
     position: ChunkPosition,
     /// The day of its first line with a time.
     first: Option<Day>,
@@ -49,7 +49,7 @@ pub struct ChunkDays {
 
 /// The counts of the lines of one file.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct FileDays {
+pub(crate) struct FileDays {
     /// The day of its last line with a time; `None` if there is none.
     pub last: Option<Day>,
     /// The latest day of its lines, which may have any order.
@@ -68,12 +68,12 @@ pub struct FileDays {
 
 impl ChunkDays {
     /// The days of the chunk at `position`, before its first line.
-    pub fn new(position: ChunkPosition) -> ChunkDays {
+    pub(crate) fn new(position: ChunkPosition) -> ChunkDays {
         ChunkDays { position, first: None, last: None }
     }
 
     /// The counter of the next line.
-    pub fn key_of(&mut self, line: &LineContent<'_>, zone: &Zone, window: Window) -> DayKey {
+    pub(crate) fn key_of(&mut self, line: &LineContent<'_>, zone: &Zone, window: Window) -> DayKey {
         let time = match line {
             LineContent::Fields(fields) => fields.time(),
             LineContent::Skip(_) | LineContent::Reject(_) => None,
@@ -92,25 +92,25 @@ impl ChunkDays {
 
 impl DayCounters {
     /// Takes out the counter of `key`, if there is one.
-    pub fn take(&mut self, key: DayKey) -> Option<Counter> {
+    pub(crate) fn take(&mut self, key: DayKey) -> Option<Counter> {
         self.counters.remove(&key)
     }
 
     /// Puts back the counter of `key`, unless it has counted nothing.
-    pub fn put(&mut self, key: DayKey, counter: Counter) {
+    pub(crate) fn put(&mut self, key: DayKey, counter: Counter) {
         if !counter.files.is_empty() {
             self.counters.insert(key, counter);
         }
     }
 
     /// Adds the days of a finished chunk.
-    pub fn add_chunk(&mut self, days: ChunkDays) {
+    pub(crate) fn add_chunk(&mut self, days: ChunkDays) {
         self.chunks.insert(days.position, days);
     }
 
     /// The counters by day, and the counts of each file. `last_days` has the last day of each file
     /// before these lines. Lines of a file without any known day are not counted.
-    pub fn into_days(
+    pub(crate) fn into_days(
         self,
         last_days: &BTreeMap<FileId, Day>,
     ) -> (BTreeMap<Day, Counter>, BTreeMap<FileId, FileDays>) {

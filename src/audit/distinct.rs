@@ -15,7 +15,7 @@ pub struct Distinct<const MAX: usize>(BTreeSet<u64>);
 impl<const MAX: usize> Distinct<MAX> {
     /// Adds the text with this hash.
     #[inline]
-    pub fn add(&mut self, hash: u64) {
+    pub(crate) fn add(&mut self, hash: u64) {
         if self.is_full() {
             if self.0.last().is_some_and(|last| hash < *last) && self.0.insert(hash) {
                 self.0.pop_last();
@@ -26,13 +26,13 @@ impl<const MAX: usize> Distinct<MAX> {
     }
 
     /// Whether there may be more texts than hashes.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.0.len() >= MAX
     }
 
     /// The number of texts; an estimate if it is full. Of evenly distributed hashes, the share below
     /// the largest one that is kept is the share of texts that are kept.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         let kept = self.0.len() as u128;
         match self.0.last() {
             Some(last) if self.is_full() => {

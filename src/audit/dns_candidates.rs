@@ -7,7 +7,7 @@ use crate::bounded::{Bounded, StableHash};
 use std::net::IpAddr;
 
 /// The most candidates that are kept while logs are read: those with the smallest hashes.
-pub const CANDIDATES_MAX: usize = 50_000;
+pub(crate) const CANDIDATES_MAX: usize = 50_000;
 
 /// A crawler's name, and the address of a client that used it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -30,7 +30,7 @@ impl StableHash for DnsCandidate {
 
 /// The candidates by number of requests, the busiest first; independent of the order of lines.
 #[derive(Debug, Default)]
-pub struct DnsCandidates {
+pub(crate) struct DnsCandidates {
     /// Up to the limit.
     pub listed: Vec<DnsCandidate>,
     /// Whether there were more.
@@ -39,7 +39,7 @@ pub struct DnsCandidates {
 
 impl DnsCandidates {
     /// Puts those that were counted in order.
-    pub fn new(counted: Bounded<DnsCandidate, u64>) -> DnsCandidates {
+    pub(crate) fn new(counted: Bounded<DnsCandidate, u64>) -> DnsCandidates {
         let (kept, others) = counted.into_parts();
         let mut kept: Vec<(DnsCandidate, u64)> = kept.collect();
         kept.sort_by_key(|&(candidate, requests)| {

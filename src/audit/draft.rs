@@ -36,7 +36,7 @@ impl Draft {
 
     /// The effect of the draft on a request to `origin_key` for `path` with this verdict; `None` if
     /// it is not compared.
-    pub fn compare(
+    pub(crate) fn compare(
         &self,
         origin_key: &OriginKey,
         crawler: CrawlerId,
@@ -70,12 +70,12 @@ impl Draft {
     }
 
     /// The summary for a tally.
-    pub fn summary(&self) -> &DraftSummary {
+    pub(crate) fn summary(&self) -> &DraftSummary {
         &self.summary
     }
 
     /// Its version.
-    pub fn robots(&self) -> &Robots {
+    pub(crate) fn robots(&self) -> &Robots {
         &self.robots
     }
 }

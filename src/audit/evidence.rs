@@ -44,7 +44,7 @@ pub struct ViolatingRequest {
 
 impl ViolatingRequest {
     /// Copies the parts that outlive the chunk.
-    pub fn new(
+    pub(crate) fn new(
         origin_key: Arc<OriginKey>,
         actor: Actor,
         (robots, rule_line, snapshot): (Arc<Robots>, u32, Option<UtcTime>),

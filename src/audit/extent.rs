@@ -35,7 +35,7 @@ pub enum Extent {
 
 /// How a log ended, as its reader saw it.
 #[derive(Clone, Debug)]
-pub struct ReadRangeEnd {
+pub(crate) struct ReadRangeEnd {
     /// The log.
     pub file: FileId,
     /// Its end, for reports.
@@ -46,7 +46,7 @@ pub struct ReadRangeEnd {
 
 impl ReadRangeEnd {
     /// The end of a log that could not be opened.
-    pub fn unopened(file: FileId, err: &Error) -> ReadRangeEnd {
+    pub(crate) fn unopened(file: FileId, err: &Error) -> ReadRangeEnd {
         ReadRangeEnd { file, input: InputEnd::unopened(err), reached: None }
     }
 }
@@ -71,13 +71,13 @@ pub(super) enum Narrowed {
 
 impl Following {
     /// `None` if the whole log is read.
-    pub fn new(extent: &Extent) -> Option<Following> {
+    pub(crate) fn new(extent: &Extent) -> Option<Following> {
         let Extent::Rest { reached, .. } = extent else { return None };
         Some(Following { from: reached.clone(), prefix: Prefix::new(), is_changed: false })
     }
 
     /// Removes the lines that were read before, and an unfinished last line, from the next `chunk`.
-    pub fn narrow(&mut self, chunk: &mut Chunk, format: &mut Format) -> Narrowed {
+    pub(crate) fn narrow(&mut self, chunk: &mut Chunk, format: &mut Format) -> Narrowed {
         chunk.bytes.truncate(memrchr(b'\n', &chunk.bytes).map_or(0, |lf| lf + 1));
         if let Some(from) = self.from.as_ref().filter(|from| self.prefix.bytes() < from.bytes) {
             let missing = usize::try_from(from.bytes - self.prefix.bytes()).unwrap_or(usize::MAX);
@@ -99,7 +99,7 @@ impl Following {
     }
 
     /// How far it was read; `None` if it is not the log that was read before.
-    pub fn reached(self) -> Option<Checkpoint> {
+    pub(crate) fn reached(self) -> Option<Checkpoint> {
         let reached = self.prefix.reached();
         let is_short = self.from.is_some_and(|from| reached.bytes < from.bytes);
         (!self.is_changed && !is_short).then_some(reached)

@@ -15,16 +15,13 @@ use crate::measures::sums::is_default;
 use crate::merge::{Merge, merge_fields};
 
 /// The most hours that are kept, 62 days: each takes 40 bytes per crawler.
-pub const HOURS_MAX: usize = 62 * 24;
+pub(crate) const HOURS_MAX: usize = 62 * 24;
 
 /// Requests of one hour.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
-#[expect(
-    missing_docs,
-    reason = "each is the column of the same name, described in report/columns.rs"
-)]
-pub struct HourSums {
+// Each is the column of the same name, described in src/table/columns.rs.
+pub(crate) struct HourSums {
     pub requests: u64,
     #[serde(skip_serializing_if = "is_default")]
     pub allowed: u64,
@@ -63,17 +60,17 @@ impl Default for Hours {
 
 impl Hours {
     /// Keeps the last `hours_max` hours with requests.
-    pub fn new(hours_max: usize) -> Hours {
+    pub(crate) fn new(hours_max: usize) -> Hours {
         Hours { hours_max, kept: ShortMap::default(), earlier: HourSums::default() }
     }
 
     /// Counts one request of `actor` that was answered with `bytes` bytes.
-    pub fn count(&mut self, hour: Hour, actor: Actor, verdict: Verdict, bytes: u64) {
+    pub(crate) fn count(&mut self, hour: Hour, actor: Actor, verdict: Verdict, bytes: u64) {
         self.sums(hour, actor).count(verdict, bytes);
     }
 
     /// Each hour, in order, with the counts of each crawler.
-    pub fn kept(&self) -> impl Iterator<Item = (Hour, &ShortMap<Actor, HourSums>)> {
+    pub(crate) fn kept(&self) -> impl Iterator<Item = (Hour, &ShortMap<Actor, HourSums>)> {
         self.kept.iter().map(|(hour, actors)| (*hour, actors))
     }
 
@@ -81,7 +78,7 @@ impl Hours {
     ///
     /// # Errors
     /// As `new` has them.
-    pub fn renumbered(self, new: impl Fn(Actor) -> Result<Actor>) -> Result<Hours> {
+    pub(crate) fn renumbered(self, new: impl Fn(Actor) -> Result<Actor>) -> Result<Hours> {
         let Hours { hours_max, kept, earlier } = self;
         let hour = |(hour, actors): (Hour, ShortMap<Actor, HourSums>)| {
             let actors = actors.into_iter().map(|(actor, sums)| Ok((new(actor)?, sums)));
@@ -92,12 +89,12 @@ impl Hours {
     }
 
     /// The requests of all hours before those.
-    pub fn earlier(&self) -> HourSums {
+    pub(crate) fn earlier(&self) -> HourSums {
         self.earlier
     }
 
     /// The requests of all hours.
-    pub fn total(&self) -> HourSums {
+    pub(crate) fn total(&self) -> HourSums {
         let mut total = self.earlier;
         self.kept.values().flat_map(ShortMap::values).for_each(|sums| total.absorb(*sums));
         total

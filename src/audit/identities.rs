@@ -47,7 +47,7 @@ pub struct Names {
 
 impl Identities {
     /// Whether all crawlers are unverified.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_none() && self.names.is_none()
     }
 
@@ -84,7 +84,7 @@ impl Identities {
     }
 
     /// Whether `address`, which claims to be `crawler`, needs a DNS lookup.
-    pub fn is_candidate(&self, crawler: CrawlerId, address: IpAddr) -> bool {
+    pub(crate) fn is_candidate(&self, crawler: CrawlerId, address: IpAddr) -> bool {
         let is_listed = |ranges: &Ranges| ranges.contain(crawler, address);
         is_public(address) && !self.ranges.as_ref().is_some_and(is_listed)
     }
@@ -120,7 +120,7 @@ impl Names {
 
     /// Looks up the first `lookups_max` addresses of `candidates` at the time `now`. Answers in
     /// `cache` are used, but count, so that the choice does not depend on earlier runs.
-    pub fn look_up(
+    pub(crate) fn look_up(
         candidates: &DnsCandidates,
         registry: &Registry,
         resolver: &Resolver,

@@ -24,7 +24,7 @@ const NAMED_MAX: usize = 3;
 const SPOOFED_CRAWLERS_MIN: usize = 3;
 
 /// The warnings about `identities`, as far as they matter to the crawlers of `audit`.
-pub fn identity_warnings(audit: &ReportModel, identities: &IdentitySources) -> Vec<String> {
+pub(crate) fn identity_warnings(audit: &ReportModel, identities: &IdentitySources) -> Vec<String> {
     let mut warnings = Vec::new();
     let observed = ObservedCrawlers::new(audit);
     if let Some(ranges) = &identities.ranges {
@@ -42,7 +42,7 @@ pub fn identity_warnings(audit: &ReportModel, identities: &IdentitySources) -> V
 
 /// A note for the summary if identities were not verified, or could not be at the time of some
 /// requests.
-pub fn identity_note(audit: &ReportModel, identities: &IdentitySources) -> Option<String> {
+pub(crate) fn identity_note(audit: &ReportModel, identities: &IdentitySources) -> Option<String> {
     let note = "identities were not verified: any client can claim to be a crawler; use \
                 --ip-ranges or --verify-dns";
     match (&identities.ranges, &identities.names) {

@@ -16,7 +16,7 @@ use super::{
 
 /// The new lines of some logs.
 #[derive(Debug)]
-pub struct IncrementalTally {
+pub(crate) struct IncrementalTally {
     /// The sums by day, without logs that have no known day yet.
     pub days: BTreeMap<Day, Counter>,
     /// In the order of the ranges.
@@ -28,7 +28,7 @@ pub struct IncrementalTally {
 ///
 /// # Errors
 /// If sums that must hold do not.
-pub fn follow(
+pub(crate) fn follow(
     sources: &[Source],
     ranges: &[ReadRange],
     options: &Options,

@@ -23,7 +23,7 @@ pub struct InputEnd {
 
 impl InputEnd {
     /// The end of an input that was read.
-    pub fn new(detected: &Detection, chunks: &Chunks) -> InputEnd {
+    pub(crate) fn new(detected: &Detection, chunks: &Chunks) -> InputEnd {
         let lines_tried = detected.lines_tried;
         let format = detected.format.as_ref().map(|format| FormatUsed {
             name: format.name().to_owned(),
@@ -35,14 +35,14 @@ impl InputEnd {
     }
 
     /// The end of an input that could not be opened.
-    pub fn unopened(err: &Error) -> InputEnd {
+    pub(crate) fn unopened(err: &Error) -> InputEnd {
         let failure = Some(err.to_string());
         let ending = Ending::default();
         InputEnd { format: None, lines_tried: 0, failure, ending, sketch: None }
     }
 
     /// The summary for a tally.
-    pub fn summary(self, name: String) -> InputSummary {
+    pub(crate) fn summary(self, name: String) -> InputSummary {
         // As the error of a file that could not be opened, that of the first byte names the file.
         let is_nameless = self.ending.damage.is_some() && self.ending.size_bytes == 0;
         let damage =

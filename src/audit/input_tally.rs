@@ -11,7 +11,7 @@ use super::tally::header::InputSummary;
 use crate::measures::sums::is_default;
 
 /// Bytes of a rejected line that are kept as a sample.
-pub const SAMPLE_BYTES_MAX: usize = 512;
+pub(crate) const SAMPLE_BYTES_MAX: usize = 512;
 
 /// The longest line that can be a comment; one that is longer is something else that begins like it.
 const COMMENT_BYTES_MAX: usize = 4 << 10;
@@ -48,12 +48,12 @@ pub struct Input {
 
 impl Input {
     /// The reasons of rejected lines, with counts.
-    pub fn rejects(&self) -> impl Iterator<Item = (Reject, &RejectTally)> {
+    pub(crate) fn rejects(&self) -> impl Iterator<Item = (Reject, &RejectTally)> {
         Reject::ALL.iter().copied().zip(&self.tally.rejected).filter(|(_, reject)| reject.lines > 0)
     }
 
     /// The reasons of skipped lines, with counts.
-    pub fn skips(&self) -> impl Iterator<Item = (Skip, u64)> {
+    pub(crate) fn skips(&self) -> impl Iterator<Item = (Skip, u64)> {
         Skip::ALL.iter().copied().zip(self.tally.skipped).filter(|&(_, lines)| lines > 0)
     }
 }
@@ -118,7 +118,7 @@ impl From<FileRecord> for InputTally {
 
 impl InputTally {
     /// Counts a rejected line.
-    pub fn reject(&mut self, reason: Reject, line_number: u64, line: &[u8]) {
+    pub(crate) fn reject(&mut self, reason: Reject, line_number: u64, line: &[u8]) {
         let tally = &mut self.rejected[reason as usize];
         tally.lines += 1;
         self.unread_bytes += line.len() as u64 + 1;
@@ -130,7 +130,7 @@ impl InputTally {
 
     /// Counts a skipped line; `is_wrapped` says whether lines of its format have an envelope. Some
     /// lines that are skipped may be records that could not be read.
-    pub fn skip(&mut self, reason: Skip, line: &[u8], is_wrapped: bool) {
+    pub(crate) fn skip(&mut self, reason: Skip, line: &[u8], is_wrapped: bool) {
         self.skipped[reason as usize] += 1;
         let is_unread = match reason {
             // The text of other programs, or of a format that is not known.
@@ -145,22 +145,22 @@ impl InputTally {
     }
 
     /// All rejected lines.
-    pub fn rejected_lines(&self) -> u64 {
+    pub(crate) fn rejected_lines(&self) -> u64 {
         sum(self.rejected.iter().map(|tally| tally.lines))
     }
 
     /// All skipped lines.
-    pub fn skipped_lines(&self) -> u64 {
+    pub(crate) fn skipped_lines(&self) -> u64 {
         sum(self.skipped.iter().copied())
     }
 
     /// Parsed lines.
-    pub fn parsed_lines(&self) -> u64 {
+    pub(crate) fn parsed_lines(&self) -> u64 {
         self.crawler.saturating_add(self.other)
     }
 
     /// All lines.
-    pub fn lines(&self) -> u64 {
+    pub(crate) fn lines(&self) -> u64 {
         sum([self.parsed_lines(), self.rejected_lines(), self.skipped_lines()].into_iter())
     }
 }

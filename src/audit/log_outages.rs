@@ -18,10 +18,10 @@ use super::sites::{Site, Sites};
 use super::{origin_options::OriginOptions, tally::header::OutageSummary};
 
 /// The least clients with failed fetches in an hour.
-pub const CLIENTS_MIN: usize = 3;
+pub(crate) const CLIENTS_MIN: usize = 3;
 
 /// The most days of origins whose answers are kept.
-pub const DAYS_MAX: usize = 1 << 18;
+pub(crate) const DAYS_MAX: usize = 1 << 18;
 
 const HOURS_OF_DAY: i64 = 24;
 
@@ -71,7 +71,7 @@ struct OriginDay {
 
 /// The answers of one day at an origin, as written to a file.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct AnswersOfDay {
+pub(crate) struct AnswersOfDay {
     /// Who was asked for its robots.txt.
     pub origin_key: OriginKey,
     /// Whether the user named it.

@@ -12,7 +12,7 @@ use serde::de::{
 };
 
 /// What one run may hold of tallies, unless the user allows more.
-pub const MEMORY_DEFAULT: usize = 2 << 30;
+pub(crate) const MEMORY_DEFAULT: usize = 2 << 30;
 
 /// Elements exist twice while they are moved into the sum of several tallies, and into rows of
 /// a report.
@@ -33,7 +33,7 @@ const TREE_ELEMENT_BYTES_MAX: usize = 64;
 
 /// A limit of memory, and what is taken of it.
 #[derive(Debug)]
-pub struct MemoryLimit {
+pub(crate) struct MemoryLimit {
     limit: usize,
     taken: Cell<usize>,
     is_exceeded: Cell<bool>,
@@ -41,32 +41,32 @@ pub struct MemoryLimit {
 
 impl MemoryLimit {
     /// Nothing of `limit` bytes is taken.
-    pub fn new(limit: usize) -> MemoryLimit {
+    pub(crate) fn new(limit: usize) -> MemoryLimit {
         MemoryLimit { limit, taken: Cell::new(0), is_exceeded: Cell::new(false) }
     }
 
     /// The limit in bytes.
-    pub fn limit(&self) -> usize {
+    pub(crate) fn limit(&self) -> usize {
         self.limit
     }
 
     /// The bytes that are taken.
-    pub fn taken(&self) -> usize {
+    pub(crate) fn taken(&self) -> usize {
         self.taken.get()
     }
 
     /// What is left.
-    pub fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         self.limit.saturating_sub(self.taken.get())
     }
 
     /// Whether more was asked for than there is, since this was last called.
-    pub fn was_exceeded(&self) -> bool {
+    pub(crate) fn was_exceeded(&self) -> bool {
         self.is_exceeded.take()
     }
 
     /// Takes `bytes`; `false` if they are not left.
-    pub fn take(&self, bytes: usize) -> bool {
+    pub(crate) fn take(&self, bytes: usize) -> bool {
         let has = bytes <= self.left();
         match has {
             true => self.taken.set(self.taken.get() + bytes),
@@ -76,7 +76,7 @@ impl MemoryLimit {
     }
 
     /// Only the first `taken` bytes are still taken.
-    pub fn back_to(&self, taken: usize) {
+    pub(crate) fn back_to(&self, taken: usize) {
         self.taken.set(taken.min(self.taken.get()));
     }
 
@@ -86,14 +86,14 @@ impl MemoryLimit {
     }
 
     /// `deserializer`, which charges what it makes beside a value of `place` bytes.
-    pub fn charging<D>(&self, deserializer: D, place: usize) -> Charging<'_, D> {
+    pub(crate) fn charging<D>(&self, deserializer: D, place: usize) -> Charging<'_, D> {
         Charging { inner: deserializer, memory: self, place, is_list: false }
     }
 }
 
 /// A part of a deserializer that charges what is made of its input.
 #[derive(Debug)]
-pub struct Charging<'m, T> {
+pub(crate) struct Charging<'m, T> {
     inner: T,
     memory: &'m MemoryLimit,
     /// The bytes of the place where the value goes; a larger value is in a box.

@@ -89,7 +89,7 @@ use worker::{Context, Pass, Worker, WorkerCounts};
 
 /// The default size of a chunk in bytes: what a thread has inflated is still in its processor's
 /// cache when it counts it.
-pub const CHUNK_BYTES: usize = 256 << 10;
+pub(crate) const CHUNK_BYTES: usize = 256 << 10;
 
 /// How to audit.
 #[derive(Clone, Debug)]

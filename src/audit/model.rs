@@ -87,45 +87,45 @@ pub struct ReportModel {
 
 impl ReportModel {
     /// Each origin, crawler and identity, ordered by name.
-    pub fn actors(&self) -> impl Iterator<Item = (&str, Actor, &CrawlerTally)> {
+    pub(crate) fn actors(&self) -> impl Iterator<Item = (&str, Actor, &CrawlerTally)> {
         self.rows.iter().map(|row| (row.origin.as_str(), row.actor, &row.tally))
     }
 
     /// Each origin, crawler and identity with all data, ordered by name.
-    pub fn rows(&self) -> &[ActorRow] {
+    pub(crate) fn rows(&self) -> &[ActorRow] {
         &self.rows
     }
 
     /// Each Crawl-delay of a crawler, with its requests.
-    pub fn delays(&self) -> impl Iterator<Item = (&str, Actor, &Delayed)> {
+    pub(crate) fn delays(&self) -> impl Iterator<Item = (&str, Actor, &Delayed)> {
         self.rows.iter().flat_map(|row| {
             row.delayed.iter().map(|delayed| (row.origin.as_str(), row.actor, delayed))
         })
     }
 
     /// What each crawler did after each change of robots.txt.
-    pub fn reactions(&self) -> impl Iterator<Item = (&str, Actor, &ReactionRow)> {
+    pub(crate) fn reactions(&self) -> impl Iterator<Item = (&str, Actor, &ReactionRow)> {
         self.rows.iter().flat_map(|row| {
             row.reactions.iter().map(|reaction| (row.origin.as_str(), row.actor, reaction))
         })
     }
 
     /// The requests of each crawler for paths with a preference about their use.
-    pub fn usage(&self) -> impl Iterator<Item = (&str, Actor, &UsageRow)> {
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (&str, Actor, &UsageRow)> {
         self.rows
             .iter()
             .flat_map(|row| row.usage.iter().map(|usage| (row.origin.as_str(), row.actor, usage)))
     }
 
     /// Each broken rule of each crawler.
-    pub fn broken_rules(&self) -> impl Iterator<Item = (&str, Actor, &Broken)> {
+    pub(crate) fn broken_rules(&self) -> impl Iterator<Item = (&str, Actor, &Broken)> {
         self.rows.iter().flat_map(|row| {
             row.broken.iter().map(|broken| (row.origin.as_str(), row.actor, broken))
         })
     }
 
     /// Each day of each origin, crawler and identity, by day.
-    pub fn days(&self) -> impl Iterator<Item = (Day, &str, Actor, &Sums)> {
+    pub(crate) fn days(&self) -> impl Iterator<Item = (Day, &str, Actor, &Sums)> {
         let mut by_day: BTreeMap<Day, Vec<_>> = BTreeMap::new();
         for row in &self.rows {
             for (&day, sums) in &row.tally.days {
@@ -138,7 +138,7 @@ impl ReportModel {
     }
 
     /// Each crawler and identity that is neither spoofed nor a tool, at all origins, most bytes first.
-    pub fn by_bytes(&self) -> Vec<(Actor, Sums)> {
+    pub(crate) fn by_bytes(&self) -> Vec<(Actor, Sums)> {
         let mut sums: BTreeMap<Actor, Sums> = BTreeMap::new();
         let own = self.rows.iter().filter(|row| self.is_own_crawler(row.actor));
         own.for_each(|row| sums.entry(row.actor).or_default().absorb(row.tally.total()));
@@ -153,29 +153,29 @@ impl ReportModel {
     }
 
     /// Sums over all crawlers whose identity is `identity`.
-    pub fn total_of(&self, identity: Identity) -> Sums {
+    pub(crate) fn total_of(&self, identity: Identity) -> Sums {
         let of_it = self.rows.iter().filter(|row| row.actor.1 == identity);
         sum(of_it.map(|row| row.tally.total()))
     }
 
     /// Whether `crawler` is a tool.
-    pub fn is_tool(&self, crawler: CrawlerId) -> bool {
+    pub(crate) fn is_tool(&self, crawler: CrawlerId) -> bool {
         self.registry.crawler(crawler).is_tool()
     }
 
     /// Whether it is neither spoofed nor a tool: headlines and thresholds are about these.
-    pub fn is_own_crawler(&self, (crawler, identity): Actor) -> bool {
+    pub(crate) fn is_own_crawler(&self, (crawler, identity): Actor) -> bool {
         identity != Identity::Spoofed && !self.is_tool(crawler)
     }
 
     /// Sums over all crawlers that are not spoofed, without tools.
-    pub fn total_of_crawlers(&self) -> Sums {
+    pub(crate) fn total_of_crawlers(&self) -> Sums {
         let own = self.rows.iter().filter(|row| self.is_own_crawler(row.actor));
         sum(own.map(|row| row.tally.total()))
     }
 
     /// The effect of the draft on them; zeros without a draft.
-    pub fn what_if_of_crawlers(&self) -> WhatIfSums {
+    pub(crate) fn what_if_of_crawlers(&self) -> WhatIfSums {
         let of_draft = self.simulation.as_ref();
         of_draft
             .map(|draft| draft.total_where(|actor| self.is_own_crawler(actor)))
@@ -183,34 +183,34 @@ impl ReportModel {
     }
 
     /// Sums over all tools.
-    pub fn total_of_tools(&self) -> Sums {
+    pub(crate) fn total_of_tools(&self) -> Sums {
         let tools = self.rows.iter().filter(|row| self.is_tool(row.actor.0));
         sum(tools.map(|row| row.tally.total()))
     }
 
     /// Whether a crawler that is neither spoofed nor a tool broke a rule.
-    pub fn has_violations(&self) -> bool {
+    pub(crate) fn has_violations(&self) -> bool {
         self.total_of_crawlers().violations > 0
     }
 
     /// Requests before the first snapshot of their robots.txt.
-    pub fn requests_before_first(&self) -> u64 {
+    pub(crate) fn requests_before_first(&self) -> u64 {
         sum(self.rows.iter().map(|row| row.tally.before_first))
     }
 
     /// Unverified requests whose addresses are contradicted, but at another time.
-    pub fn requests_of_other_time(&self) -> u64 {
+    pub(crate) fn requests_of_other_time(&self) -> u64 {
         let of_rows = self.rows.iter().map(|row| row.tally.of_other_time);
         of_rows.fold(0, u64::saturating_add)
     }
 
     /// The name of the input that `file` is.
-    pub fn input_name(&self, file: FileId) -> &str {
+    pub(crate) fn input_name(&self, file: FileId) -> &str {
         &self.inputs[file.index()].summary.name
     }
 
     /// Whether all inputs could be read: to their ends, and most of each.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.robots_failures == 0
             && self.damaged_copies == 0
             && self.unread.is_none()

@@ -20,7 +20,7 @@ use super::{coverage::Coverage, input_tally::Input, model::ReportModel, origin_k
 const NAMED_MAX: usize = 3;
 
 /// The coverage of `audit`.
-pub fn coverage(audit: &ReportModel, header: &Header) -> Coverage {
+pub(crate) fn coverage(audit: &ReportModel, header: &Header) -> Coverage {
     let own = audit.total_of_crawlers();
     let nothing = |why| Coverage::Nothing(format!("no request could be judged: {why}"));
     if let Some(why) = unusable_inputs(audit, header) {

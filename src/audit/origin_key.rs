@@ -23,7 +23,7 @@ pub enum OriginKey {
 
 impl OriginKey {
     /// As reports write it.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         match self {
             OriginKey::Unnamed => "-",
             OriginKey::Invalid => "(invalid)",
@@ -33,7 +33,7 @@ impl OriginKey {
     }
 
     /// The host in canonical form; `None` if none is known.
-    pub fn host(&self) -> Option<&str> {
+    pub(crate) fn host(&self) -> Option<&str> {
         match self {
             OriginKey::Origin(origin) => Some(origin.host()),
             _ => None,
@@ -41,7 +41,7 @@ impl OriginKey {
     }
 
     /// The same with the port, unless it is the default.
-    pub fn host_and_port(&self) -> Option<&str> {
+    pub(crate) fn host_and_port(&self) -> Option<&str> {
         match self {
             OriginKey::Origin(origin) => Some(origin.host_and_port()),
             _ => None,
@@ -84,7 +84,7 @@ impl StableHash for OriginKey {
 
 /// Whether an origin may be folded into `(others)`.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum OriginRank {
+pub(crate) enum OriginRank {
     /// The user named it.
     Named,
     /// Its hash decides.
@@ -93,7 +93,7 @@ pub enum OriginRank {
 
 impl OriginRank {
     /// The rank of `origin_key`, which may be folded if it `is_stranger`.
-    pub fn new(origin_key: &OriginKey, is_stranger: bool) -> OriginRank {
+    pub(crate) fn new(origin_key: &OriginKey, is_stranger: bool) -> OriginRank {
         match is_stranger {
             true => OriginRank::Stranger(origin_key.stable_hash()),
             false => OriginRank::Named,

@@ -22,7 +22,7 @@ pub struct FromPath(Regex);
 
 /// The origin in the name of a file.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Captured {
+pub(crate) struct Captured {
     /// The host as written.
     pub host: String,
     /// `http` or `https`.
@@ -36,7 +36,7 @@ impl FromPath {
     ///
     /// # Errors
     /// A description of the mistake.
-    pub fn parse(pattern: &str) -> Result<FromPath, String> {
+    pub(crate) fn parse(pattern: &str) -> Result<FromPath, String> {
         let regex = Regex::new(pattern).map_err(|err| match err.syntax_error() {
             Some(syntax) => syntax.to_string(),
             None => err.to_string(),
@@ -54,7 +54,7 @@ impl FromPath {
     }
 
     /// The origin in `name`; `None` if the pattern does not match, or the port is not valid.
-    pub fn captured(&self, name: &str) -> Option<Captured> {
+    pub(crate) fn captured(&self, name: &str) -> Option<Captured> {
         let mut captures = self.0.create_captures();
         self.0.captures(name, &mut captures);
         let group = |group| captures.get_group_by_name(group).map(|span| &name[span.range()]);
@@ -83,7 +83,7 @@ impl Aliases {
     ///
     /// # Errors
     /// A description of the mistake.
-    pub fn add(&mut self, text: &str) -> Result<(), String> {
+    pub(crate) fn add(&mut self, text: &str) -> Result<(), String> {
         let (alias, name) = text.split_once('=').ok_or("'=' and the second name are missing")?;
         let name = named(name)?;
         self.0.push((named(alias)?, name));
@@ -92,7 +92,7 @@ impl Aliases {
 
     /// The canonical origin of `origin`, if it is an alias. An alias of an origin takes precedence
     /// over one of its host. Aliases of aliases are not followed.
-    pub fn resolve(&self, origin: &Origin) -> Option<Origin> {
+    pub(crate) fn resolve(&self, origin: &Origin) -> Option<Origin> {
         let aliases = || self.0.iter().filter(|(alias, _)| alias.covers(origin));
         let of_origin = aliases().find(|(alias, _)| matches!(alias, Named::Origin(_)));
         match of_origin.or_else(|| aliases().next()).map(|(_, name)| name)? {
@@ -105,7 +105,7 @@ impl Aliases {
     }
 
     /// Whether `origin` is the target of an alias.
-    pub fn is_name(&self, origin: &Origin) -> bool {
+    pub(crate) fn is_name(&self, origin: &Origin) -> bool {
         self.0.iter().any(|(_, name)| name.covers(origin))
     }
 }

@@ -12,7 +12,7 @@ const ROWS: [&str; 2] = ["WordPress", "WordPress of another site"];
 
 /// Tells the requests of WordPress to its own site from those to another.
 #[derive(Clone, Copy, Debug)]
-pub struct OwnSite {
+pub(crate) struct OwnSite {
     /// The crawler that the user agent alone gives.
     pub own: CrawlerId,
     other: CrawlerId,
@@ -20,14 +20,14 @@ pub struct OwnSite {
 
 impl OwnSite {
     /// The rows of `registry`; `None` if it lacks one.
-    pub fn new(registry: &Registry) -> Option<OwnSite> {
+    pub(crate) fn new(registry: &Registry) -> Option<OwnSite> {
         let [own, other] = ROWS.map(|name| registry.find(name));
         Some(OwnSite { own: own?, other: other? })
     }
 
     /// The crawler of a request of WordPress with `user_agent` to `origin_key`. Without a known host,
     /// it is the own site.
-    pub fn crawler(
+    pub(crate) fn crawler(
         self,
         user_agent: &[u8],
         origin_key: &OriginKey,

@@ -26,11 +26,11 @@ const LEVEL: i32 = 1;
 const BYTES_USUAL: usize = 64 << 10;
 
 /// The header and the body of a file, still packed.
-pub type Frames<'a> = (&'a [u8], &'a [u8]);
+pub(crate) type Frames<'a> = (&'a [u8], &'a [u8]);
 
 /// A file whose header and body are not compressed yet.
 #[derive(Debug)]
-pub struct Encoded {
+pub(crate) struct Encoded {
     magic: &'static [u8],
     header: Vec<u8>,
     body: Vec<u8>,
@@ -38,12 +38,16 @@ pub struct Encoded {
 
 impl Encoded {
     /// A file whose first line begins with `magic`.
-    pub fn new(magic: &'static [u8], header: &impl Serialize, body: &impl Serialize) -> Encoded {
+    pub(crate) fn new(
+        magic: &'static [u8],
+        header: &impl Serialize,
+        body: &impl Serialize,
+    ) -> Encoded {
         Encoded { magic, header: encoded(header), body: encoded(body) }
     }
 
     /// The bytes of the file.
-    pub fn packed(&self) -> Vec<u8> {
+    pub(crate) fn packed(&self) -> Vec<u8> {
         let frames = [packed(&self.header), packed(&self.body)].concat();
         [self.magic, first_line_end(&frames).as_bytes(), &frames].concat()
     }
@@ -55,7 +59,7 @@ fn first_line_end(frames: &[u8]) -> String {
 
 /// Why a file cannot be unpacked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Unreadable {
+pub(crate) enum Unreadable {
     /// It is damaged.
     Damaged,
     /// It takes more memory than is left.
@@ -67,7 +71,7 @@ pub enum Unreadable {
 ///
 /// # Errors
 /// If it cannot be read, or has more bytes than are left of `memory`.
-pub fn read_file(what: &str, path: &Path, memory: &MemoryLimit) -> Result<Vec<u8>> {
+pub(crate) fn read_file(what: &str, path: &Path, memory: &MemoryLimit) -> Result<Vec<u8>> {
     let bytes = File::open(path).and_then(|file| read_ours(file, memory.left()));
     let bytes = bytes.map_err(|err| Error::io(&format!("cannot read {what}"), path, err))?;
     match memory.take(bytes.len()) {
@@ -88,7 +92,7 @@ fn read_ours(mut file: impl Read, bytes_max: usize) -> io::Result<Vec<u8>> {
 }
 
 /// The error for a file at `path` that takes more than `memory`.
-pub fn too_large(path: &Path, memory: &MemoryLimit) -> Error {
+pub(crate) fn too_large(path: &Path, memory: &MemoryLimit) -> Error {
     let limit = size(memory.limit());
     let more = size(memory.limit().saturating_mul(2));
     let why = format!(
@@ -109,7 +113,7 @@ fn size(bytes: usize) -> String {
 }
 
 /// The header and the body after `magic`; `None` if they are damaged.
-pub fn frames(after_magic: &[u8]) -> Option<Frames<'_>> {
+pub(crate) fn frames(after_magic: &[u8]) -> Option<Frames<'_>> {
     let first_line_bytes = memchr(b'\n', after_magic)? + 1;
     let (first_line, frames) = after_magic.split_at(first_line_bytes);
     if first_line != first_line_end(frames).as_bytes() {
@@ -134,7 +138,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// If it is damaged, or takes more memory than is left.
-pub fn unpacked<T: DeserializeOwned>(
+pub(crate) fn unpacked<T: DeserializeOwned>(
     frame: &[u8],
     memory: &MemoryLimit,
 ) -> std::result::Result<T, Unreadable> {
@@ -171,7 +175,7 @@ fn decoded<T: DeserializeOwned>(
 ///
 /// # Errors
 /// If that is more memory than is left.
-pub fn measure<T: Serialize + DeserializeOwned>(
+pub(crate) fn measure<T: Serialize + DeserializeOwned>(
     value: T,
     memory: &MemoryLimit,
 ) -> std::result::Result<T, Unreadable> {

@@ -23,7 +23,7 @@ const DESCRIBED_MAX: usize = 3;
 
 /// Why the logs of `tally` were not understood, if so: less than `percent_min` percent of the lines
 /// of a file, or no line of any file, was parsed.
-pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
+pub(crate) fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
     let inputs = tally.inputs();
     let is_low = |input: &&Input| is_low(input, percent_min);
     let mut low: Vec<&Input> = inputs.iter().filter(is_low).collect();
@@ -66,12 +66,12 @@ pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
 }
 
 /// Whether a file with these numbers of parsed and rejected lines was not understood.
-pub fn falls_short(parsed: u64, rejected: u64, percent_min: f64) -> bool {
+pub(crate) fn falls_short(parsed: u64, rejected: u64, percent_min: f64) -> bool {
     rejected >= REJECTS_MIN && percent_of(parsed, rejected) < percent_min
 }
 
 /// Whether a file without records holds something else.
-pub fn is_something_else(parsed: u64, unread_bytes: u64, percent_min: f64) -> bool {
+pub(crate) fn is_something_else(parsed: u64, unread_bytes: u64, percent_min: f64) -> bool {
     parsed == 0 && unread_bytes > UNREAD_BYTES_MIN && percent_min > 0.0
 }
 
@@ -87,7 +87,7 @@ pub struct UnreadLogs {
 impl UnreadLogs {
     /// Those of `inputs`; `None` if there are none. A file of which `percent_min` percent were read
     /// is accepted.
-    pub fn of(inputs: &[Input], percent_min: f64) -> Option<UnreadLogs> {
+    pub(crate) fn of(inputs: &[Input], percent_min: f64) -> Option<UnreadLogs> {
         let logs = inputs.iter().filter_map(|input| UnreadLog::of(input, percent_min));
         let logs: Vec<UnreadLog<'_>> = logs.collect();
         let first = logs.first()?;

@@ -36,7 +36,10 @@ pub struct PathRows {
 ///
 /// # Errors
 /// If the sums do not fit `rows`.
-pub fn path_rows(rows: &[ActorRow], counts: PathCounts) -> Result<BTreeMap<Actor, PathRows>> {
+pub(crate) fn path_rows(
+    rows: &[ActorRow],
+    counts: PathCounts,
+) -> Result<BTreeMap<Actor, PathRows>> {
     let mut all: BTreeMap<Actor, (u64, Option<Span>)> = BTreeMap::new();
     for row in rows {
         let (requests, span) = all.entry(row.actor).or_default();

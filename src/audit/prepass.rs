@@ -26,7 +26,7 @@ pub struct Wanted {
 
 impl Wanted {
     /// Whether a first pass is needed.
-    pub fn is_any(self) -> bool {
+    pub(crate) fn is_any(self) -> bool {
         self != Wanted::default()
     }
 }
@@ -68,7 +68,7 @@ pub struct AskedOrigins {
 impl Collected {
     /// An empty collection of the `wanted` data, with at most `strangers_max` origins that the user
     /// did not name.
-    pub fn new(wanted: Wanted, strangers_max: usize) -> Collected {
+    pub(crate) fn new(wanted: Wanted, strangers_max: usize) -> Collected {
         Collected {
             addresses: wanted.addresses.then(|| Bounded::new(CANDIDATES_MAX)),
             answers: wanted.outages.map(|_| LogOutages::default()),
@@ -81,7 +81,7 @@ merge_fields!(Collected { addresses, answers, origins });
 
 impl AskedOrigins {
     /// None yet.
-    pub fn new(strangers_max: usize) -> AskedOrigins {
+    pub(crate) fn new(strangers_max: usize) -> AskedOrigins {
         AskedOrigins { named: BTreeSet::new(), strangers: Bounded::new(strangers_max) }
     }
 
@@ -98,7 +98,7 @@ impl AskedOrigins {
     }
 
     /// All origins.
-    pub fn into_set(self) -> BTreeSet<Origin> {
+    pub(crate) fn into_set(self) -> BTreeSet<Origin> {
         let (strangers, _) = self.strangers.into_parts();
         strangers.map(|(origin, ())| origin).chain(self.named).collect()
     }

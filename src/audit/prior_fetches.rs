@@ -38,7 +38,7 @@ pub struct PriorFetchCounts {
 
 /// How old the last successful fetch before a violation was, in minutes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Ages {
+pub(crate) struct Ages {
     /// The shortest time from a successful fetch to a violation.
     pub min: u64,
     /// The median.
@@ -49,18 +49,18 @@ pub struct Ages {
 
 impl PriorFetchCounts {
     /// All violations.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         let others = [self.prior_fetch_none, self.prior_fetch_unknown];
         others.into_iter().fold(self.after_fetch(), u64::saturating_add)
     }
 
     /// Violations after a fetch by the crawler or another one of its operator.
-    pub fn after_fetch(&self) -> u64 {
+    pub(crate) fn after_fetch(&self) -> u64 {
         self.prior_fetch_own.saturating_add(self.prior_fetch_operator)
     }
 
     /// Whether the parts agree.
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         let read = self.after_fetch();
         self.last_fetch_200.saturating_add(self.last_fetch_304) == read
             && self.ages.total() == read
@@ -68,7 +68,7 @@ impl PriorFetchCounts {
     }
 
     /// The ages of successful fetches; `None` if there were none.
-    pub fn ages(&self) -> Option<Ages> {
+    pub(crate) fn ages(&self) -> Option<Ages> {
         let percentile = |percent| Some(self.ages.percentile(percent)?.unsigned_abs());
         Some(Ages { min: percentile(0)?, median: percentile(50)?, max: percentile(100)? })
     }
@@ -94,7 +94,7 @@ merge_fields!(PriorFetchCounts {
 
 /// The fetches of the robots.txt of one origin, by crawler.
 #[derive(Debug)]
-pub struct OriginFetches<'a> {
+pub(crate) struct OriginFetches<'a> {
     crawlers: &'a [Crawler],
     actors: Vec<ActorFetches>,
 }
@@ -135,7 +135,7 @@ named_enum! {
 
 /// The fetches that one crawler could know.
 #[derive(Debug)]
-pub struct KnownFetches<'a> {
+pub(crate) struct KnownFetches<'a> {
     own: &'a ActorFetches,
     /// Fetches of the other crawlers of its operator, ascending.
     operator: Vec<SuccessfulFetch>,
@@ -145,7 +145,10 @@ pub struct KnownFetches<'a> {
 
 impl<'a> OriginFetches<'a> {
     /// The fetches of the robots.txt of an origin with these rows.
-    pub fn new(rows: &[(Actor, CrawlerTally)], crawlers: &'a [Crawler]) -> OriginFetches<'a> {
+    pub(crate) fn new(
+        rows: &[(Actor, CrawlerTally)],
+        crawlers: &'a [Crawler],
+    ) -> OriginFetches<'a> {
         let actor_fetches = |(actor, tally): &(Actor, CrawlerTally)| ActorFetches {
             actor: *actor,
             fetches: fetches(&tally.robots_fetches),
@@ -156,7 +159,7 @@ impl<'a> OriginFetches<'a> {
     }
 
     /// The fetches that `actor` could know.
-    pub fn known_fetches(&self, actor: Actor) -> KnownFetches<'_> {
+    pub(crate) fn known_fetches(&self, actor: Actor) -> KnownFetches<'_> {
         let own = self.actors.iter().find(|actor_fetches| actor_fetches.actor == actor);
         let own = own.expect("only those who were given are asked for");
         let others = || {
@@ -183,7 +186,7 @@ impl<'a> OriginFetches<'a> {
 
 impl KnownFetches<'_> {
     /// The earlier fetches for `requests` violations in `minutes`.
-    pub fn before(&self, minutes: &TimeBuckets, requests: u64) -> PriorFetchCounts {
+    pub(crate) fn before(&self, minutes: &TimeBuckets, requests: u64) -> PriorFetchCounts {
         let mut prior_fetches = PriorFetchCounts::default();
         if self.own.times == Times::GivenUp {
             prior_fetches.prior_fetch_unknown = requests;
@@ -215,12 +218,12 @@ impl KnownFetches<'_> {
 
 impl KnownFetches<'_> {
     /// Whether all of them are known.
-    pub fn are_complete(&self) -> bool {
+    pub(crate) fn are_complete(&self) -> bool {
         self.own.times == Times::Kept && self.operator_times == Times::Kept
     }
 
     /// The minute of the first fetch in a minute that lies between `from` and `until`, in seconds.
-    pub fn first_between(&self, from: i64, until: i64) -> Option<(i64, FetchedBy)> {
+    pub(crate) fn first_between(&self, from: i64, until: i64) -> Option<(i64, FetchedBy)> {
         let first = |(fetches, by): (&[SuccessfulFetch], FetchedBy)| {
             let is_earlier = |fetch: &SuccessfulFetch| fetch.minute.saturating_mul(60) < from;
             let fetch = fetches.get(fetches.partition_point(is_earlier))?;

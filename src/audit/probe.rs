@@ -19,7 +19,7 @@ const SHOWN_BYTES_MAX: usize = 512;
 
 /// The result of examining the beginning of a log.
 #[derive(Debug)]
-pub struct Probe {
+pub(crate) struct Probe {
     /// The detected format, with the reason.
     pub detection: Detection,
     /// The lines in the first `HEAD_BYTES_MAX` bytes.
@@ -43,7 +43,7 @@ pub struct Probe {
 ///
 /// # Errors
 /// If it cannot be opened.
-pub fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
+pub(crate) fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
     let opened = open(source, &Arc::default())?;
     let mut chunks = Chunks::of_log(FileId::from_index(0), opened, HEAD_BYTES_MAX);
     let head = chunks.head();
@@ -91,7 +91,7 @@ pub fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
 
 impl Probe {
     /// All rejected lines.
-    pub fn rejected_lines(&self) -> u64 {
+    pub(crate) fn rejected_lines(&self) -> u64 {
         self.rejected.values().sum()
     }
 

@@ -28,12 +28,12 @@ pub struct UsedRobots {
 
 impl UsedRobots {
     /// Its text, if rows quote it.
-    pub fn text(&self) -> Option<&ParsedRobotsTxt> {
+    pub(crate) fn text(&self) -> Option<&ParsedRobotsTxt> {
         self.version.body.as_ref().map(|body| &**body.text())
     }
 
     /// The values of its User-agent lines, as far as they are kept.
-    pub fn product_tokens(&self) -> impl Iterator<Item = ProductToken> {
+    pub(crate) fn product_tokens(&self) -> impl Iterator<Item = ProductToken> {
         let of_text = self.text().into_iter().flat_map(|text| &text.groups);
         let of_text = of_text.flat_map(|group| &group.product_tokens).cloned();
         let kept = self.version.product_tokens.iter();
@@ -50,7 +50,7 @@ type Groups = HashMap<(RobotsId, CrawlerId), Box<[u8]>>;
 
 /// Looks up quoted lines in the versions of a header.
 #[derive(Debug)]
-pub struct Quotes<'a> {
+pub(crate) struct Quotes<'a> {
     header: &'a Header,
     /// The profiles, by crawler.
     profiles: Vec<CrawlerProfile>,
@@ -60,7 +60,7 @@ pub struct Quotes<'a> {
 
 impl<'a> Quotes<'a> {
     /// Quotes of the versions in `header`.
-    pub fn new(header: &'a Header) -> Quotes<'a> {
+    pub(crate) fn new(header: &'a Header) -> Quotes<'a> {
         let profile = |crawler: &Crawler| match header.rulings.includes_unbound {
             true => CrawlerProfile::new(crawler).unbound(),
             false => CrawlerProfile::new(crawler),
@@ -70,7 +70,7 @@ impl<'a> Quotes<'a> {
     }
 
     /// Which robots.txt governed which origin.
-    pub fn rulings(&self) -> &'a Rulings {
+    pub(crate) fn rulings(&self) -> &'a Rulings {
         &self.header.rulings
     }
 
@@ -78,7 +78,7 @@ impl<'a> Quotes<'a> {
     ///
     /// # Errors
     /// If the tally is damaged and lacks the rule.
-    pub fn rule(&self, rule: RuleRef, crawler: CrawlerId) -> Result<DecidingRule> {
+    pub(crate) fn rule(&self, rule: RuleRef, crawler: CrawlerId) -> Result<DecidingRule> {
         let text = self.text(rule.robots)?;
         let digest = self.header.robots[rule.robots.index()].digest;
         let (found_in, found) =
@@ -99,7 +99,11 @@ impl<'a> Quotes<'a> {
     ///
     /// # Errors
     /// If the tally is damaged and lacks the version.
-    pub fn crawl_delay(&self, robots: RobotsId, crawler: CrawlerId) -> Result<Option<AskedDelay>> {
+    pub(crate) fn crawl_delay(
+        &self,
+        robots: RobotsId,
+        crawler: CrawlerId,
+    ) -> Result<Option<AskedDelay>> {
         let text = self.text(robots)?;
         let digest = self.header.robots[robots.index()].digest;
         Ok(AskedDelay::new(text, digest, &self.profiles[crawler.index()]))
@@ -109,7 +113,7 @@ impl<'a> Quotes<'a> {
     ///
     /// # Errors
     /// If the tally is damaged and lacks the line.
-    pub fn usage(&self, stated: StatedPreference, tally: AnswerTally) -> Result<UsageRow> {
+    pub(crate) fn usage(&self, stated: StatedPreference, tally: AnswerTally) -> Result<UsageRow> {
         let lines = self.text(stated.robots)?.lines;
         let digest = self.header.robots[stated.robots.index()].digest;
         match (1..=lines).contains(&stated.line) {
@@ -122,7 +126,7 @@ impl<'a> Quotes<'a> {
     ///
     /// # Errors
     /// If the tally is damaged and lacks the version.
-    pub fn used(&self, digest: Digest) -> Result<UsedRobots> {
+    pub(crate) fn used(&self, digest: Digest) -> Result<UsedRobots> {
         let versions = &self.header.robots;
         let at = versions.binary_search_by_key(&digest, |known| known.digest);
         let at = at.map_err(|_| {

@@ -78,7 +78,7 @@ named_enum! {
 
 impl ReactionRow {
     /// The lines of the rules that disallow the requests, such as `2 5 +`.
-    pub fn lines(&self) -> String {
+    pub(crate) fn lines(&self) -> String {
         let lines = self.tally.lines.iter().map(u32::to_string);
         let more = self.tally.has_more_lines.then(|| "+".to_owned());
         lines.chain(more).collect::<Vec<_>>().join(" ")
@@ -87,7 +87,7 @@ impl ReactionRow {
 
 /// The thresholds of reactions.
 #[derive(Clone, Copy, Debug)]
-pub struct ReactionThresholds {
+pub(crate) struct ReactionThresholds {
     /// The least number of expected requests.
     pub requests: u64,
     /// The longest quiet time that is asked for, in seconds.
@@ -96,7 +96,7 @@ pub struct ReactionThresholds {
 
 /// Everything that decides on the reactions of the crawlers at one origin.
 #[derive(Debug)]
-pub struct OriginReactions {
+pub(crate) struct OriginReactions {
     thresholds: ReactionThresholds,
     /// From the first to the last request of any crawler.
     logs: Option<Span>,
@@ -108,7 +108,7 @@ pub struct OriginReactions {
 
 impl ReactionThresholds {
     /// Those of the user.
-    pub fn of(options: &ReportedOptions) -> ReactionThresholds {
+    pub(crate) fn of(options: &ReportedOptions) -> ReactionThresholds {
         let number =
             |name: &str, default: usize| options.get(name).as_u64().unwrap_or(default as u64);
         let days = number("reaction_quiet_days", REACTION_QUIET_DAYS);
@@ -122,7 +122,7 @@ impl ReactionThresholds {
 
 impl OriginReactions {
     /// The reactions at an origin with this history and requests in `logs`.
-    pub fn new(
+    pub(crate) fn new(
         thresholds: ReactionThresholds,
         history: Option<&SnapshotHistory>,
         logs: Option<Span>,
@@ -138,7 +138,7 @@ impl OriginReactions {
     ///
     /// # Errors
     /// If sums that must hold do not.
-    pub fn rows(
+    pub(crate) fn rows(
         &self,
         tally: &ReactionTally,
         fetches: &KnownFetches<'_>,

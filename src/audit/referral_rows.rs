@@ -12,7 +12,8 @@ use crate::measures::answer_tally::AnswerTally;
 use crate::measures::sums::{Answered, Sums};
 
 /// By origin, operator and product; `None` stands for all its products together.
-pub type ReferralRows = BTreeMap<(String, &'static str, Option<&'static Product>), Referrals>;
+pub(crate) type ReferralRows =
+    BTreeMap<(String, &'static str, Option<&'static Product>), Referrals>;
 
 /// What an operator sent, and what it took.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +31,7 @@ merge_fields!(Referrals { visits, crawlers });
 ///
 /// # Errors
 /// If sums that must hold do not.
-pub fn referral_rows<'a>(
+pub(crate) fn referral_rows<'a>(
     visits: impl IntoIterator<Item = (String, Visits)>,
     crawlers: impl IntoIterator<Item = (&'a str, &'a Crawler, Sums)>,
 ) -> Result<ReferralRows> {

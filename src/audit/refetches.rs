@@ -16,7 +16,7 @@ use crate::merge::Merge;
 
 /// The successful fetches of a crawler.
 #[derive(Clone, Debug, Default)]
-pub struct Refetches {
+pub(crate) struct Refetches {
     /// Their number.
     pub fetches: u64,
     /// The times from one fetch to the next at the same origin, in minutes.
@@ -53,7 +53,7 @@ impl Refetches {
 }
 
 /// Those of each crawler at each origin, and of all origins, where the origin is `None`.
-pub fn refetches(audit: &ReportModel) -> BTreeMap<(Option<&str>, Actor), Refetches> {
+pub(crate) fn refetches(audit: &ReportModel) -> BTreeMap<(Option<&str>, Actor), Refetches> {
     let mut rows: BTreeMap<_, Refetches> = BTreeMap::new();
     for (origin, actor, tally) in audit.actors() {
         if let Some(refetches) = Refetches::new(tally) {

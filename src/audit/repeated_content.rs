@@ -11,7 +11,7 @@ use crate::input::source::{Location, Source};
 
 /// An input and what is known of its content.
 #[derive(Clone, Copy, Debug)]
-pub struct NamedContent<'a> {
+pub(crate) struct NamedContent<'a> {
     /// What counts it. Inputs with the same owner are not compared, because they were before.
     pub owner: usize,
     /// Its name.
@@ -22,7 +22,7 @@ pub struct NamedContent<'a> {
 
 /// Inputs that repeat others.
 #[derive(Clone, Debug, Default)]
-pub struct RepeatedContents<'a> {
+pub(crate) struct RepeatedContents<'a> {
     /// An input, and one that begins with all lines of it; these lines would count twice.
     pub certain: Option<(NamedContent<'a>, NamedContent<'a>)>,
     /// Short inputs that may be copies, though their names do not say so.
@@ -30,7 +30,7 @@ pub struct RepeatedContents<'a> {
 }
 
 /// The inputs among `contents` that repeat others.
-pub fn repeated_contents(mut contents: Vec<NamedContent<'_>>) -> RepeatedContents<'_> {
+pub(crate) fn repeated_contents(mut contents: Vec<NamedContent<'_>>) -> RepeatedContents<'_> {
     // The order in which tallies are named shows nowhere.
     contents.sort_by_key(|content| content.name);
     let (short, long) = contents.into_iter().partition(|content| content.sketch.is_short());
@@ -45,7 +45,7 @@ pub fn repeated_contents(mut contents: Vec<NamedContent<'_>>) -> RepeatedContent
 ///
 /// # Errors
 /// If a pipe repeats another source, or is repeated by one.
-pub fn refuse_repeated_pipes<'a>(
+pub(crate) fn refuse_repeated_pipes<'a>(
     sources: &'a [Source],
     sketches: impl Iterator<Item = Option<&'a ContentSketch>>,
 ) -> Result<Vec<AlikeLogs>> {

@@ -15,13 +15,13 @@ use crate::merge::Merge;
 const SHARE: u64 = 100;
 
 /// Requests by origin, section and crawler.
-pub type SectionRows = BTreeMap<(String, Vec<u8>, Actor), SectionTally>;
+pub(crate) type SectionRows = BTreeMap<(String, Vec<u8>, Actor), SectionTally>;
 
 /// The sections of `rows`, whose sums were checked.
 ///
 /// # Errors
 /// If a directory has more requests than the one above.
-pub fn section_rows(rows: &[ActorRow], counts: SectionCounts) -> Result<SectionRows> {
+pub(crate) fn section_rows(rows: &[ActorRow], counts: SectionCounts) -> Result<SectionRows> {
     let mut sections: SectionRows = BTreeMap::new();
     let mut requests: BTreeMap<&str, u64> = BTreeMap::new();
     for row in rows {

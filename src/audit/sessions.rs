@@ -33,7 +33,7 @@ use crate::measures::time_buckets::TimeBuckets;
 use time_order::{InTime, TimeOrder};
 
 /// The most clients of one input that are remembered.
-pub const CLIENTS_MAX: usize = if cfg!(test) { 12 } else { 100_000 };
+pub(crate) const CLIENTS_MAX: usize = if cfg!(test) { 12 } else { 100_000 };
 
 /// The least time of a log between two searches for clients to forget, because each takes time.
 const SWEEP_SECONDS: u64 = 60;
@@ -65,12 +65,12 @@ pub struct SessionTally {
 
 impl SessionTally {
     /// The sessions of all networks.
-    pub fn total(&self) -> SessionSums {
+    pub(crate) fn total(&self) -> SessionSums {
         sum(self.networks.values().cloned())
     }
 
     /// All requests; `None` if the sums cannot be.
-    pub fn requests(&self) -> Option<u64> {
+    pub(crate) fn requests(&self) -> Option<u64> {
         let mut networks = self.networks.values();
         networks.try_fold(0u64, |total, sums| total.checked_add(sums.requests()?))
     }
@@ -78,12 +78,12 @@ impl SessionTally {
 
 impl SessionSums {
     /// All requests; `None` if the sums cannot be.
-    pub fn requests(&self) -> Option<u64> {
+    pub(crate) fn requests(&self) -> Option<u64> {
         self.in_sessions()?.checked_add(self.without_session)?.checked_add(self.late)
     }
 
     /// The requests in sessions; `None` if the sums cannot be.
-    pub fn in_sessions(&self) -> Option<u64> {
+    pub(crate) fn in_sessions(&self) -> Option<u64> {
         self.sizes.buckets().try_fold(0u64, |sum, (size, sessions)| {
             let size = u64::try_from(size).ok().filter(|size| *size > 0)?;
             sum.checked_add(size.checked_mul(sessions)?)
@@ -96,7 +96,7 @@ merge_fields!(SessionTally { networks, urls });
 
 /// The requests of a crawler at an origin under a version of robots.txt with a Crawl-delay.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct DelayedAt {
+pub(crate) struct DelayedAt {
     /// The origin.
     pub origin_key: Arc<OriginKey>,
     /// The crawler.
@@ -107,7 +107,7 @@ pub struct DelayedAt {
 
 /// A request of a client.
 #[derive(Clone, Debug)]
-pub struct ClientRequest {
+pub(crate) struct ClientRequest {
     /// The crawler.
     pub actor: Actor,
     /// A hash of the client; `None` if the log names none.
@@ -124,7 +124,7 @@ pub struct ClientRequest {
 
 /// Where and how fast a request could be made.
 #[derive(Clone, Debug)]
-pub struct GapEnd {
+pub(crate) struct GapEnd {
     /// The origin.
     pub origin_key: Arc<OriginKey>,
     /// Its rank.
@@ -171,7 +171,7 @@ impl Eq for TimedRequest {}
 
 /// The sums of inputs.
 #[derive(Debug, Default)]
-pub struct SessionCounts {
+pub(crate) struct SessionCounts {
     /// By crawler.
     pub sessions: BTreeMap<Actor, SessionTally>,
     /// Gaps between requests, and those that kept the delay.
@@ -180,7 +180,7 @@ pub struct SessionCounts {
 
 /// Counts the requests of chunks, from any thread.
 #[derive(Debug)]
-pub struct Sessions {
+pub(crate) struct Sessions {
     /// A longer silence ends a session, in seconds.
     silence: i64,
     inputs: Mutex<(BTreeMap<FileId, InputSessions>, SessionCounts)>,
@@ -228,13 +228,13 @@ type ClientAtOrigin = (Arc<OriginKey>, Actor, u64);
 
 impl Sessions {
     /// Sessions that end after `minutes` without requests.
-    pub fn new(minutes: usize) -> Sessions {
+    pub(crate) fn new(minutes: usize) -> Sessions {
         let silence = i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60);
         Sessions { silence, inputs: Mutex::default() }
     }
 
     /// Takes the `requests` of a chunk of `input`, in the order of its lines.
-    pub fn take(&self, input: FileId, sequence: u64, requests: Vec<ClientRequest>) {
+    pub(crate) fn take(&self, input: FileId, sequence: u64, requests: Vec<ClientRequest>) {
         let (inputs, counts) = &mut *lock(&self.inputs);
         let of_input = inputs.entry(input).or_default();
         of_input.waiting.insert(sequence, requests);
@@ -246,14 +246,14 @@ impl Sessions {
     }
 
     /// Takes the number of chunks of `input`, also before the last of them.
-    pub fn end(&self, input: FileId, chunks: u64) {
+    pub(crate) fn end(&self, input: FileId, chunks: u64) {
         let (inputs, counts) = &mut *lock(&self.inputs);
         inputs.entry(input).or_default().chunks = Some(chunks);
         self.end_if_complete(inputs, counts, input);
     }
 
     /// The sums of all inputs.
-    pub fn into_counts(self) -> SessionCounts {
+    pub(crate) fn into_counts(self) -> SessionCounts {
         crate::mutex::unpoisoned(self.inputs.into_inner()).1
     }
 

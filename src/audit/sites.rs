@@ -22,7 +22,7 @@ const REMEMBERED_BYTES_MAX: usize = 256;
 
 /// An origin of requests.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub(crate) struct Site {
     /// Its name in reports.
     pub origin_key: Arc<OriginKey>,
     /// Whether it may be folded into `(others)`.
@@ -35,7 +35,7 @@ pub struct Site {
 
 impl Site {
     /// A site whose robots.txt is not loaded.
-    pub fn new(
+    pub(crate) fn new(
         origin_key: Arc<OriginKey>,
         origin_rank: OriginRank,
         host_source: HostSource,
@@ -46,7 +46,7 @@ impl Site {
     /// The history of its robots.txt; `None` if nothing is known. It is loaded with the first
     /// request that it is needed for.
     #[inline]
-    pub fn known(&self, judge: &Judge) -> Option<&OriginHistory> {
+    pub(crate) fn known(&self, judge: &Judge) -> Option<&OriginHistory> {
         let load = || match &*self.origin_key {
             OriginKey::Origin(origin) => judge.known(origin, self.host_source),
             OriginKey::Unnamed => judge.unnamed_known(),
@@ -58,14 +58,14 @@ impl Site {
 
 /// The id of a site in one worker's cache, valid until [`Sites::generation`] changes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct SiteId(u32);
+pub(crate) struct SiteId(u32);
 
 impl SiteId {
     /// The origin of records without a host.
     const DEFAULT: SiteId = SiteId(0);
 
     /// The index in the list of sites.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -90,7 +90,7 @@ impl RecentHost {
 
 /// One worker's cache of hosts.
 #[derive(Debug)]
-pub struct Sites<'a> {
+pub(crate) struct Sites<'a> {
     judge: &'a Judge,
     /// The settings of the user.
     naming: &'a OriginOptions,
@@ -109,7 +109,7 @@ pub struct Sites<'a> {
 
 impl<'a> Sites<'a> {
     /// The sites of a judge's origins, with the user's aliases.
-    pub fn new(judge: &'a Judge, naming: &'a OriginOptions) -> Sites<'a> {
+    pub(crate) fn new(judge: &'a Judge, naming: &'a OriginOptions) -> Sites<'a> {
         let mut sites = Sites {
             judge,
             naming,
@@ -130,17 +130,17 @@ impl<'a> Sites<'a> {
     }
 
     /// The site of an id of this generation.
-    pub fn get(&self, id: SiteId) -> &Site {
+    pub(crate) fn get(&self, id: SiteId) -> &Site {
         &self.sites[id.index()]
     }
 
     /// The user's aliases.
-    pub fn aliases(&self) -> &'a Aliases {
+    pub(crate) fn aliases(&self) -> &'a Aliases {
         &self.naming.aliases
     }
 
     /// Switches to a file with this origin in its name. `--origin` takes precedence.
-    pub fn turn_to(&mut self, from_path: Option<&Captured>) {
+    pub(crate) fn turn_to(&mut self, from_path: Option<&Captured>) {
         if self.from_path.as_ref() != from_path {
             self.from_path = from_path.cloned();
         }
@@ -156,7 +156,7 @@ impl<'a> Sites<'a> {
 
     /// The site of a record by its own fields, or by the settings of the user if these have no
     /// host.
-    pub fn own(
+    pub(crate) fn own(
         &mut self,
         host: Option<&[u8]>,
         port: Option<u16>,
@@ -204,7 +204,7 @@ impl<'a> Sites<'a> {
     }
 
     /// The site of a record whose target has its own origin; `own` is the site by its fields.
-    pub fn absolute(&mut self, scheme: &[u8], authority: &[u8], own: SiteId) -> SiteId {
+    pub(crate) fn absolute(&mut self, scheme: &[u8], authority: &[u8], own: SiteId) -> SiteId {
         let own_origin_key = Arc::clone(&self.get(own).origin_key);
         let own_host = own_origin_key.host();
         self.set_key(&[scheme, b"://", authority, b"\0", own_host.unwrap_or("").as_bytes()]);
@@ -229,7 +229,7 @@ impl<'a> Sites<'a> {
     }
 
     /// The site of an own host.
-    pub fn of_origin_key(&self, origin_key: &OriginKey) -> Site {
+    pub(crate) fn of_origin_key(&self, origin_key: &OriginKey) -> Site {
         match origin_key {
             OriginKey::Unnamed => {
                 let default_site = &self.sites[0];

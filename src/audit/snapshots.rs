@@ -7,11 +7,11 @@ use super::tally::counts::OriginRows;
 use crate::judge::snapshot_history::SnapshotInForce;
 
 /// The most origins whose snapshots are listed; the others are only counted.
-pub const ORIGINS_LISTED_MAX: usize = 1000;
+pub(crate) const ORIGINS_LISTED_MAX: usize = 1000;
 
 /// The most snapshots that are listed for one origin, the earliest ones; the others are only
 /// counted.
-pub const SNAPSHOTS_LISTED_MAX: usize = 100;
+pub(crate) const SNAPSHOTS_LISTED_MAX: usize = 100;
 
 /// The snapshots that were judged by.
 #[derive(Clone, Debug, Default)]

@@ -38,14 +38,14 @@ pub struct Tally {
 
 impl Tally {
     /// The inputs, with the counts of their lines.
-    pub fn inputs(&self) -> Vec<Input> {
+    pub(crate) fn inputs(&self) -> Vec<Input> {
         let inputs = self.header.inputs.iter().cloned().zip(self.counts.inputs.iter().cloned());
         inputs.map(|(summary, tally)| Input { summary, tally }).collect()
     }
 
     /// For each origin with a history and rows, the snapshots in force between its first and its
     /// last request.
-    pub fn snapshots_in_force(&self) -> Vec<(String, Vec<SnapshotInForce>)> {
+    pub(crate) fn snapshots_in_force(&self) -> Vec<(String, Vec<SnapshotInForce>)> {
         let in_force = self.counts.origins.iter().filter_map(|of| {
             let (_, snapshots) = of.in_force(&self.header.rulings)?;
             Some((of.origin_key.to_string(), snapshots))

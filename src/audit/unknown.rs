@@ -24,7 +24,7 @@ pub struct UnknownCrawler {
 }
 
 /// Unknown crawlers by user agent; `robots` are the used files, by name.
-pub fn unknown_crawlers(
+pub(crate) fn unknown_crawlers(
     tallies: Vec<(ByteBuf, UserAgentTally)>,
     robots: &[(String, UsedRobots)],
 ) -> Vec<UnknownCrawler> {

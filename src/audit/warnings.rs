@@ -16,7 +16,7 @@ use super::tally::{header::Header, rows::STRANGERS_MAX, rulings::Rulings};
 use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
 
 /// The warnings of a finished audit; `failures` are robots.txt files that could not be read.
-pub fn warnings(audit: &ReportModel, header: &Header, failures: Vec<String>) -> Vec<String> {
+pub(crate) fn warnings(audit: &ReportModel, header: &Header, failures: Vec<String>) -> Vec<String> {
     let rulings = &header.rulings;
     let mut warnings = failures;
     warnings.extend(rulings.not_fetched.iter().cloned());

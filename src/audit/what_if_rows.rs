@@ -58,7 +58,7 @@ pub struct ChangedVerdict {
 
 /// Compared requests by the effect of the draft.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
-pub struct WhatIfSums {
+pub(crate) struct WhatIfSums {
     /// All origins.
     pub judged: u64,
     /// Allowed so far.
@@ -94,17 +94,17 @@ impl WhatIf {
     }
 
     /// Sums over the rows for which `is_counted` holds.
-    pub fn total_where(&self, is_counted: impl Fn(Actor) -> bool) -> WhatIfSums {
+    pub(crate) fn total_where(&self, is_counted: impl Fn(Actor) -> bool) -> WhatIfSums {
         sum(self.rows.iter().filter(|row| is_counted(row.actor)).map(WhatIfRow::total))
     }
 
     /// Sums over all crawlers.
-    pub fn total(&self) -> WhatIfSums {
+    pub(crate) fn total(&self) -> WhatIfSums {
         sum(self.rows.iter().map(WhatIfRow::total))
     }
 
     /// Each change of each origin, crawler and identity.
-    pub fn changes(&self) -> impl Iterator<Item = (&str, Actor, &ChangedVerdict)> {
+    pub(crate) fn changes(&self) -> impl Iterator<Item = (&str, Actor, &ChangedVerdict)> {
         self.rows.iter().flat_map(|row| {
             row.changed.iter().map(move |changed| (row.origin.as_str(), row.actor, changed))
         })

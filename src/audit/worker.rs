@@ -61,11 +61,11 @@ use known_referers::KnownReferers;
 use origin_ids::OriginIds;
 
 /// The most bytes of an unknown crawler's user agent that are kept.
-pub const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
+pub(crate) const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
 
 /// What all workers share.
 #[derive(Debug)]
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// The registry of crawlers.
     pub registry: &'a Registry,
     /// The judge.
@@ -110,7 +110,7 @@ pub struct Context<'a> {
 
 /// The counts of one thread, or of all.
 #[derive(Clone, Debug)]
-pub struct WorkerCounts {
+pub(crate) struct WorkerCounts {
     /// Requests of crawlers, and lines.
     pub counters: DayCounters,
     /// The data that the first pass collects.
@@ -119,7 +119,7 @@ pub struct WorkerCounts {
 
 impl WorkerCounts {
     /// Nothing yet.
-    pub fn new(context: &Context<'_>) -> WorkerCounts {
+    pub(crate) fn new(context: &Context<'_>) -> WorkerCounts {
         WorkerCounts { counters: DayCounters::default(), collected: context.collected() }
     }
 }
@@ -128,7 +128,7 @@ merge_fields!(WorkerCounts { counters, collected });
 
 impl Context<'_> {
     /// A counter that has counted nothing.
-    pub fn counter(&self) -> Counter {
+    pub(crate) fn counter(&self) -> Counter {
         Counter::new(self.limits, Arc::clone(&self.ranks))
     }
 
@@ -155,7 +155,7 @@ impl Context<'_> {
 
 /// The task of a worker.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Pass {
+pub(crate) enum Pass {
     /// Judges the requests of crawlers.
     Judge,
     /// Collects data before requests are judged.
@@ -163,7 +163,7 @@ pub enum Pass {
 }
 
 /// The work of one thread in an audit.
-pub struct Worker<'a> {
+pub(crate) struct Worker<'a> {
     context: &'a Context<'a>,
     sites: Sites<'a>,
     /// The id of each site in the counter.
@@ -193,7 +193,7 @@ pub struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     /// A worker that has seen nothing.
-    pub fn new(context: &'a Context<'a>, sites: Sites<'a>) -> Worker<'a> {
+    pub(crate) fn new(context: &'a Context<'a>, sites: Sites<'a>) -> Worker<'a> {
         Worker {
             context,
             sites,
@@ -217,7 +217,7 @@ impl<'a> Worker<'a> {
 
     /// Adds up the lines of `chunk`, puts the violating requests among them into `evidence`,
     /// and gives how many lines there were.
-    pub fn audit(
+    pub(crate) fn audit(
         &mut self,
         chunk: &Chunk,
         format: &Format,
@@ -256,7 +256,7 @@ impl<'a> Worker<'a> {
     }
 
     /// The counts.
-    pub fn into_counted(self) -> WorkerCounts {
+    pub(crate) fn into_counted(self) -> WorkerCounts {
         let Worker { counter, day_key, mut counters, collected, .. } = self;
         counters.put(day_key, counter);
         WorkerCounts { counters, collected }
@@ -406,7 +406,6 @@ impl<'a> Worker<'a> {
             record,
             position,
             day: hour.day,
-            crawler,
             host: site.origin_key.host_and_port(),
             path,
             dated,

@@ -57,7 +57,7 @@ pub enum Reason {
 
 /// The verdict on one row, with the robots.txt that gave it.
 #[derive(Clone, Copy, Debug)]
-pub struct RowVerdict<'r> {
+pub(crate) struct RowVerdict<'r> {
     /// The verdict.
     pub word: VerdictWord,
     /// Why.
@@ -70,14 +70,14 @@ pub struct RowVerdict<'r> {
 
 impl VerdictWord {
     /// The verdict with this name.
-    pub fn from_name(name: &str) -> Option<VerdictWord> {
+    pub(crate) fn from_name(name: &str) -> Option<VerdictWord> {
         VerdictWord::ALL.into_iter().find(|word| word.as_str() == name)
     }
 }
 
 impl Reason {
     /// The name in reports.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Reason::Rule => "rule",
             Reason::NoRuleMatches => "no-rule-matches",
@@ -96,7 +96,7 @@ impl Reason {
 
 impl<'r> RowVerdict<'r> {
     /// The columns for `found`. `nothing_known` is the reason if nothing is known.
-    pub fn new(found: DatedVerdict<'r>, nothing_known: Reason) -> RowVerdict<'r> {
+    pub(crate) fn new(found: DatedVerdict<'r>, nothing_known: Reason) -> RowVerdict<'r> {
         let word = match found.verdict {
             Verdict::RobotsTxt => {
                 return RowVerdict::without_rule(VerdictWord::Allowed, Reason::RobotsTxt);
@@ -125,17 +125,17 @@ impl<'r> RowVerdict<'r> {
     }
 
     /// Without a deciding rule.
-    pub fn without_rule(word: VerdictWord, reason: Reason) -> RowVerdict<'r> {
+    pub(crate) fn without_rule(word: VerdictWord, reason: Reason) -> RowVerdict<'r> {
         RowVerdict { word, reason, line: 0, robots: None }
     }
 
     /// Nothing is known.
-    pub fn unknown(reason: Reason) -> RowVerdict<'r> {
+    pub(crate) fn unknown(reason: Reason) -> RowVerdict<'r> {
         RowVerdict::without_rule(VerdictWord::Unknown, reason)
     }
 
     /// It is not a URL.
-    pub fn invalid(why: InvalidUrl) -> RowVerdict<'r> {
+    pub(crate) fn invalid(why: InvalidUrl) -> RowVerdict<'r> {
         RowVerdict::without_rule(VerdictWord::InvalidUrl, Reason::Invalid(why))
     }
 }

@@ -60,14 +60,14 @@ pub struct JudgedBatch {
 
 impl JudgedBatch {
     /// How often each verdict was given.
-    pub fn counts(&self) -> VerdictCounts {
+    pub(crate) fn counts(&self) -> VerdictCounts {
         let mut counts = VerdictCounts::default();
         self.outcomes.iter().for_each(|outcome| counts.add(outcome.word, outcome.times));
         counts
     }
 
     /// The rows, each with the indexes of its outcomes, one for each crawler.
-    pub fn iter(&self) -> impl Iterator<Item = (InputRow<'_>, &[u32])> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (InputRow<'_>, &[u32])> {
         self.rows.iter().zip(self.answers.chunks_exact(self.per_row))
     }
 }

@@ -17,7 +17,7 @@ use super::record_boundary::{record_reader, whole_records};
 const RECORD_BYTES_MAX: usize = 1 << 20;
 
 /// Opens, decompresses and splits lists.
-pub struct BatchReader<'a> {
+pub(crate) struct BatchReader<'a> {
     pub options: &'a ClassifyOptions,
     pub progress: &'a ClassifyProgress,
     /// Until the first list is open.
@@ -34,7 +34,7 @@ impl BatchReader<'_> {
     ///
     /// # Errors
     /// If a list lacks a column.
-    pub fn read_all(
+    pub(crate) fn read_all(
         mut self,
         sources: &[Source],
         queue: &mut Queue<'_, '_>,

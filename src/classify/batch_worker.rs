@@ -12,20 +12,20 @@ use super::{input_format::InputFormat, rows::InputRows};
 
 /// Buffers of a batch.
 #[derive(Debug, Default)]
-pub struct BatchBuffers {
+pub(crate) struct BatchBuffers {
     pub text: Vec<u8>,
     pub out: Vec<u8>,
 }
 
 /// Whole records of a list.
-pub struct Batch {
+pub(crate) struct Batch {
     pub sequence: u64,
     pub form: Arc<InputFormat>,
     pub buffers: BatchBuffers,
 }
 
 /// A batch whose verdicts can be written.
-pub struct RenderedBatch {
+pub(crate) struct RenderedBatch {
     pub buffers: BatchBuffers,
     pub counts: VerdictCounts,
     pub rows: u64,
@@ -33,7 +33,7 @@ pub struct RenderedBatch {
 }
 
 /// Judges batches.
-pub struct BatchWorker<'a> {
+pub(crate) struct BatchWorker<'a> {
     pub context: &'a BatchContext<'a>,
     pub progress: &'a ClassifyProgress,
     /// `None` if rows are only counted by origin and rule.

@@ -13,7 +13,7 @@ use super::url_parts::{UrlParts, rest_after};
 
 /// Rows whose URLs begin with the same scheme and authority, as they are written.
 #[derive(Debug)]
-pub struct RowsOfOrigin<'a> {
+pub(crate) struct RowsOfOrigin<'a> {
     /// Scheme and authority; only the authority if the URL has no scheme.
     pub key: &'a [u8],
     /// The first of its URLs.
@@ -24,7 +24,7 @@ pub struct RowsOfOrigin<'a> {
 
 /// A row, and the position of the part after the authority of its URL.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct RowTarget {
+pub(crate) struct RowTarget {
     /// Its index.
     pub row: u32,
     /// A position in the text of the batch.
@@ -43,7 +43,7 @@ impl RowTarget {
 
 /// All rows of a batch.
 #[derive(Debug, Default)]
-pub struct ByOrigin<'a> {
+pub(crate) struct ByOrigin<'a> {
     heads: Vec<(&'a [u8], UrlParts<'a>)>,
     /// The start of each group in `targets`. The rows without a valid URL come last.
     starts: Vec<u32>,
@@ -52,7 +52,11 @@ pub struct ByOrigin<'a> {
 
 impl<'a> ByOrigin<'a> {
     /// Groups `rows` by the URL in the cell `url_cell` of each.
-    pub fn of(rows: &'a InputRows, url_cell: usize, scheme: Option<&'a str>) -> ByOrigin<'a> {
+    pub(crate) fn of(
+        rows: &'a InputRows,
+        url_cell: usize,
+        scheme: Option<&'a str>,
+    ) -> ByOrigin<'a> {
         let mut heads = OriginIndex::default();
         // The group and the target of each row.
         let mut found: Vec<(u32, RowTarget)> = Vec::with_capacity(rows.len());
@@ -79,7 +83,7 @@ impl<'a> ByOrigin<'a> {
     }
 
     /// The groups with URLs that may be valid.
-    pub fn iter(&self) -> impl Iterator<Item = RowsOfOrigin<'_>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = RowsOfOrigin<'_>> {
         self.heads.iter().enumerate().map(|(index, &(key, address))| {
             let rows = self.starts[index] as usize..self.starts[index + 1] as usize;
             RowsOfOrigin { key, address, targets: &self.targets[rows] }
@@ -87,7 +91,7 @@ impl<'a> ByOrigin<'a> {
     }
 
     /// The rows without a valid URL.
-    pub fn strays(&self) -> &[RowTarget] {
+    pub(crate) fn strays(&self) -> &[RowTarget] {
         &self.targets[self.starts[self.heads.len()] as usize..]
     }
 }

@@ -14,7 +14,7 @@ const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "p
 ///
 /// # Errors
 /// The first error of `put`.
-pub fn write_summary(
+pub(crate) fn write_summary(
     summary: &SortedSummary,
     crawlers: &CrawlerSource<'_>,
     mut put: impl FnMut(&[u8]) -> Result<()>,
@@ -30,7 +30,7 @@ pub fn write_summary(
 }
 
 /// The header line.
-pub fn summary_header() -> String {
+pub(crate) fn summary_header() -> String {
     let words = VerdictWord::ALL.map(|word| word.as_str().replace('-', "_"));
     format!("\"{}\",\"urls\",\"{}\"\n", KEYS.join("\",\""), words.join("\",\""))
 }

@@ -14,7 +14,7 @@ pub enum CrawlerSource<'a> {
 
 /// How a row names its crawler.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum CrawlerValue<'a> {
+pub(crate) enum CrawlerValue<'a> {
     /// The name of a crawler.
     Crawler(&'a [u8]),
     /// A User-Agent header.
@@ -23,7 +23,7 @@ pub enum CrawlerValue<'a> {
 
 impl CrawlerSource<'_> {
     /// The name of a crawler; empty if there is none.
-    pub fn name(&self, crawler: Option<u16>) -> &str {
+    pub(crate) fn name(&self, crawler: Option<u16>) -> &str {
         let Some(crawler) = crawler else { return "" };
         match self {
             CrawlerSource::Fixed(names) => &names[usize::from(crawler)],
@@ -43,7 +43,7 @@ impl CrawlerSource<'_> {
 
 /// The crawler that a row names. An unknown user agent is judged by `*`; an unknown name is not
 /// judged.
-pub fn crawler_of_row(
+pub(crate) fn crawler_of_row(
     registry: &Registry,
     crawler_value: CrawlerValue<'_>,
     cache: &mut UserAgentCache,

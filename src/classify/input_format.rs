@@ -75,7 +75,7 @@ impl<T> CrawlerColumn<T> {
 
 impl<T> WantedColumns<T> {
     /// All columns: the URL, then the crawler, then the time.
-    pub fn all(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
         let crawler = self.crawler.as_ref().map(CrawlerColumn::column);
         [Some(&self.url), crawler, self.time.as_ref()].into_iter().flatten()
     }
@@ -133,7 +133,7 @@ impl InputFormat {
     }
 
     /// The other columns of the list, with their positions. They are copied to the output.
-    pub fn carried(&self) -> Vec<(usize, &str)> {
+    pub(crate) fn carried(&self) -> Vec<(usize, &str)> {
         let InputFormat::Delimited { header, wanted, .. } = self else { return Vec::new() };
         let names = header.iter().map(String::as_str).enumerate();
         names.filter(|(column_index, _)| *column_index != wanted.url).collect()
@@ -165,7 +165,7 @@ fn column_index(column: &str, header: &[String], name: &str) -> Result<usize> {
 }
 
 /// How a name is usually written.
-pub fn writing_of(name: &str) -> ListSyntax {
+pub(crate) fn writing_of(name: &str) -> ListSyntax {
     let name = name.to_ascii_lowercase();
     let compressions = [".gz", ".zst", ".bz2", ".xz"];
     let name = compressions.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);

@@ -6,11 +6,11 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The most members that are read: URL, crawler and time.
-pub const WANTED_MAX: usize = 3;
+pub(crate) const WANTED_MAX: usize = 3;
 
 /// The members `names` of the object `line`, in this order. Of several members with one name, the
 /// last counts. All are missing if the line is not an object.
-pub fn members<'l>(line: &'l [u8], names: &[&String]) -> [Option<&'l RawValue>; WANTED_MAX] {
+pub(crate) fn members<'l>(line: &'l [u8], names: &[&String]) -> [Option<&'l RawValue>; WANTED_MAX] {
     let mut reader = serde_json::Deserializer::from_slice(line);
     let found = reader.deserialize_map(Members(names));
     found.and_then(|found| reader.end().map(|()| found)).unwrap_or_default()

@@ -18,7 +18,7 @@ const SNAPSHOT_BYTES: usize = 192;
 
 /// An origin.
 #[derive(Debug)]
-pub struct KnownOrigin {
+pub(crate) struct KnownOrigin {
     /// The origin in canonical form; `None` if it is not valid.
     pub origin: Option<Arc<str>>,
     /// What is known about it.
@@ -27,7 +27,7 @@ pub struct KnownOrigin {
 
 /// What is known about an origin.
 #[derive(Debug)]
-pub enum Known {
+pub(crate) enum Known {
     /// The origin is not valid.
     Nowhere,
     /// Nothing.
@@ -40,12 +40,12 @@ pub enum Known {
 
 impl KnownOrigin {
     /// The origin of text that is not a URL.
-    pub fn nowhere() -> KnownOrigin {
+    pub(crate) fn nowhere() -> KnownOrigin {
         KnownOrigin { origin: None, known: Known::Nowhere }
     }
 
     /// Looks up the origin of `address` in the judge.
-    pub fn open(judge: &Judge, address: &UrlParts<'_>) -> KnownOrigin {
+    pub(crate) fn open(judge: &Judge, address: &UrlParts<'_>) -> KnownOrigin {
         match Origin::from_authority(address.scheme, address.authority) {
             None => KnownOrigin::nowhere(),
             Some(origin) => KnownOrigin::of(judge, &origin),
@@ -53,7 +53,7 @@ impl KnownOrigin {
     }
 
     /// Looks up `origin` in the judge.
-    pub fn of(judge: &Judge, origin: &Origin) -> KnownOrigin {
+    pub(crate) fn of(judge: &Judge, origin: &Origin) -> KnownOrigin {
         let known = match judge.read_history(origin, HostSource::Own) {
             Ok(Some(history)) => Known::History(history),
             Ok(None) if !judge.is_named(origin) => Known::Nothing,
@@ -63,7 +63,7 @@ impl KnownOrigin {
     }
 
     /// Its approximate size without shared data, in bytes.
-    pub fn size_bytes(&self) -> usize {
+    pub(crate) fn size_bytes(&self) -> usize {
         let snapshots = match &self.known {
             Known::History(history) => history.snapshot_count(),
             Known::Nowhere | Known::Nothing | Known::Unreadable => 0,
@@ -76,7 +76,7 @@ impl KnownOrigin {
 impl Known {
     /// Decides whether `crawler` may request `path` at `at`. `at` is `None` if the row lacks a time
     /// that it should have.
-    pub fn verdict(
+    pub(crate) fn verdict(
         &self,
         judge: &Judge,
         crawler: u16,

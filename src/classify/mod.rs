@@ -43,7 +43,7 @@ use summary::Summary;
 const BATCHES_ON_THE_WAY: usize = 2;
 
 /// Batches that are in memory at once.
-pub fn batches_under_way(threads: usize) -> usize {
+pub(crate) fn batches_under_way(threads: usize) -> usize {
     threads + BATCHES_ON_THE_WAY
 }
 
@@ -52,7 +52,7 @@ pub fn batches_under_way(threads: usize) -> usize {
 ///
 /// # Errors
 /// If a list lacks a column, and the first error of `put`.
-pub fn run(
+pub(crate) fn run(
     sources: &[Source],
     options: &ClassifyOptions,
     context: &BatchContext<'_>,

@@ -10,7 +10,7 @@ use super::summary::{Summary, VerdictCounts};
 
 /// How to classify.
 #[derive(Clone, Debug)]
-pub struct ClassifyOptions {
+pub(crate) struct ClassifyOptions {
     /// The number of threads that read and judge; writing uses one more.
     pub threads: usize,
     /// The size of a batch in bytes.
@@ -27,7 +27,7 @@ pub struct ClassifyOptions {
 
 /// The memory for counts.
 #[derive(Clone, Copy, Debug)]
-pub struct SummaryBytes {
+pub(crate) struct SummaryBytes {
     /// The most bytes.
     pub max: usize,
     /// The part of them that is for counts alone. More is taken from the memory of the judge, which
@@ -37,7 +37,7 @@ pub struct SummaryBytes {
 
 /// The progress of a run.
 #[derive(Debug, Default)]
-pub struct ClassifyProgress {
+pub(crate) struct ClassifyProgress {
     /// Bytes read, as they lie on disk.
     pub bytes_read: Arc<AtomicU64>,
     /// Rows judged.
@@ -50,7 +50,7 @@ pub struct ClassifyProgress {
 
 /// The result.
 #[derive(Debug, Default)]
-pub struct Classified {
+pub(crate) struct Classified {
     /// Rows that were judged.
     pub rows: u64,
     /// All answers.
@@ -62,11 +62,11 @@ pub struct Classified {
 }
 
 /// Returns the header.
-pub type BeginRows<'a> = &'a (dyn Fn(&InputFormat) -> Result<Vec<u8>> + Sync);
+pub(crate) type BeginRows<'a> = &'a (dyn Fn(&InputFormat) -> Result<Vec<u8>> + Sync);
 
 /// How verdicts are written.
 #[derive(Clone, Copy)]
-pub struct Render<'a> {
+pub(crate) struct Render<'a> {
     /// Returns the header, once, for the first list that can be read.
     pub begin: BeginRows<'a>,
     /// Writes the rows of a batch to a buffer.

@@ -36,7 +36,12 @@ impl OriginCache {
     }
 
     /// The origin of the URLs that begin with `key`, which is `address` as written.
-    pub fn origin(&mut self, judge: &Judge, key: &[u8], url: &UrlParts<'_>) -> Arc<KnownOrigin> {
+    pub(crate) fn origin(
+        &mut self,
+        judge: &Judge,
+        key: &[u8],
+        url: &UrlParts<'_>,
+    ) -> Arc<KnownOrigin> {
         let forgotten = judge.times_forgotten();
         self.find(forgotten, key).unwrap_or_else(|| {
             let origin = Arc::new(KnownOrigin::open(judge, url));
@@ -47,7 +52,7 @@ impl OriginCache {
 
     /// The origin that is kept by `key`; `forgotten` says how often the judge has dropped its
     /// memory.
-    pub fn find(&mut self, forgotten: u64, key: &[u8]) -> Option<Arc<KnownOrigin>> {
+    pub(crate) fn find(&mut self, forgotten: u64, key: &[u8]) -> Option<Arc<KnownOrigin>> {
         self.forget_until(forgotten);
         if let Some(origin) = self.young.get(key) {
             self.found += 1;
@@ -60,7 +65,7 @@ impl OriginCache {
     }
 
     /// Keeps `origin`, which was looked up when the judge had dropped its memory `forgotten` times.
-    pub fn keep(&mut self, forgotten: u64, key: Box<[u8]>, origin: &Arc<KnownOrigin>) {
+    pub(crate) fn keep(&mut self, forgotten: u64, key: Box<[u8]>, origin: &Arc<KnownOrigin>) {
         self.opened += 1;
         self.forget_until(forgotten);
         // If the judge has dropped it since, it must not stay. Another thread may have been quicker.

@@ -10,7 +10,7 @@ use super::answer::{Reason, RowVerdict, VerdictWord};
 
 /// The most bytes of a pattern that are written. Patterns come from strangers and are repeated in
 /// each row that they decide.
-pub const PATTERN_BYTES_MAX: usize = 1024;
+pub(crate) const PATTERN_BYTES_MAX: usize = 1024;
 
 /// How much is written about a row. Outcomes that differ only in the rest are equal.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -66,7 +66,7 @@ impl Outcomes {
     }
 
     /// The one at `index`.
-    pub fn get(&self, index: u32) -> &Outcome {
+    pub(crate) fn get(&self, index: u32) -> &Outcome {
         &self.list[index as usize]
     }
 

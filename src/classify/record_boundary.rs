@@ -26,7 +26,7 @@ pub fn whole_records(delimiter: u8, text: &[u8]) -> usize {
 }
 
 /// A reader of records: `"` around a cell, doubled inside it; rows of any length.
-pub fn record_reader(delimiter: u8, text: &[u8]) -> csv::Reader<&[u8]> {
+pub(crate) fn record_reader(delimiter: u8, text: &[u8]) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)

@@ -59,17 +59,17 @@ impl InputRows {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// The row at `index`.
-    pub fn get(&self, index: usize) -> InputRow<'_> {
+    pub(crate) fn get(&self, index: usize) -> InputRow<'_> {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         InputRow { text: &self.text, cells: &self.cells[start..self.ends[index] as usize] }
     }
@@ -80,12 +80,12 @@ impl InputRows {
     }
 
     /// A part of the text of all cells.
-    pub fn text(&self, start: u32, end: u32) -> &[u8] {
+    pub(crate) fn text(&self, start: u32, end: u32) -> &[u8] {
         &self.text[start as usize..end as usize]
     }
 
     /// Gives the buffer back, for the next batch.
-    pub fn into_buffer(self) -> Vec<u8> {
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.text
     }
 

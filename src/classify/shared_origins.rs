@@ -13,7 +13,7 @@ use super::{known_origin::KnownOrigin, origin_cache::OriginCache, url_parts::Url
 
 /// A cache of origins, and what is being read for it.
 #[derive(Debug)]
-pub struct SharedOrigins(Mutex<Origins>);
+pub(crate) struct SharedOrigins(Mutex<Origins>);
 
 #[derive(Debug)]
 struct Origins {
@@ -24,7 +24,7 @@ struct Origins {
 
 impl SharedOrigins {
     /// An empty cache of at most about `bytes_max` bytes.
-    pub fn new(bytes_max: usize) -> SharedOrigins {
+    pub(crate) fn new(bytes_max: usize) -> SharedOrigins {
         let (cache, reading) = (OriginCache::new(bytes_max), HashMap::default());
         SharedOrigins(Mutex::new(Origins { cache, reading }))
     }
@@ -32,7 +32,7 @@ impl SharedOrigins {
     /// The origin of the URLs that begin with `key`, which is `url` as written. `read` reads what is
     /// known about it. Meanwhile other threads are answered, and only those wait that need the
     /// same origin.
-    pub fn origin(
+    pub(crate) fn origin(
         &self,
         judge: &Judge,
         key: &[u8],

@@ -13,16 +13,16 @@ use super::{answer::VerdictWord, crawler_source::CrawlerSource};
 const ENTRY_BYTES: usize = 136 + size_of::<KeyCounts>();
 
 /// An origin or a rule with its counts.
-pub type KeyCounts = (Vec<u8>, VerdictCounts);
+pub(crate) type KeyCounts = (Vec<u8>, VerdictCounts);
 
 /// How often each verdict was given, in the order of [`VerdictWord::ALL`].
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct VerdictCounts(pub [u64; VerdictWord::ALL.len()]);
+pub(crate) struct VerdictCounts(pub [u64; VerdictWord::ALL.len()]);
 
 /// What is counted besides crawlers. The first byte of a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
-pub enum By {
+pub(crate) enum By {
     /// By crawler and origin: `crawler NUL origin`.
     Origin = b'o',
     /// By crawler, origin and deciding rule: `crawler NUL origin NUL line NUL directive NUL pattern`.
@@ -34,7 +34,7 @@ pub enum By {
 /// What does not fit is added up. The keys with the smallest stable hashes stay, as many as fit, so
 /// the result depends neither on their order nor on the number of threads.
 #[derive(Debug)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// By crawler.
     pub crawlers: BTreeMap<Option<u16>, VerdictCounts>,
     kept: BTreeMap<(u64, Vec<u8>), VerdictCounts>,
@@ -48,7 +48,7 @@ pub struct Summary {
 
 /// The origins, or the rules, that did not fit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Others {
+pub(crate) struct Others {
     /// How many are counted one by one.
     pub kept: u64,
     /// About how many are not.
@@ -59,7 +59,7 @@ pub struct Others {
 
 /// A summary in the order in which it is written.
 #[derive(Debug)]
-pub struct SortedSummary {
+pub(crate) struct SortedSummary {
     /// By crawler.
     pub crawlers: BTreeMap<Option<u16>, VerdictCounts>,
     /// Origins, and then rules, by their keys.
@@ -72,12 +72,12 @@ pub struct SortedSummary {
 
 impl VerdictCounts {
     /// The count of `word`.
-    pub fn of(&self, word: VerdictWord) -> u64 {
+    pub(crate) fn of(&self, word: VerdictWord) -> u64 {
         self.0[word as usize]
     }
 
     /// Adds `count` to the count of `word`.
-    pub fn add(&mut self, word: VerdictWord, count: u64) {
+    pub(crate) fn add(&mut self, word: VerdictWord, count: u64) {
         self.0[word as usize] += count;
     }
 }
@@ -90,14 +90,14 @@ impl Merge for VerdictCounts {
 
 impl By {
     /// What `key` counts.
-    pub fn of(key: &[u8]) -> By {
+    pub(crate) fn of(key: &[u8]) -> By {
         if key.first() == Some(&(By::Rule as u8)) { By::Rule } else { By::Origin }
     }
 }
 
 impl Summary {
     /// Empty counts. Origins and rules that do not fit into `bytes_max` are counted as others.
-    pub fn new(bytes_max: usize) -> Summary {
+    pub(crate) fn new(bytes_max: usize) -> Summary {
         Summary {
             crawlers: BTreeMap::new(),
             kept: BTreeMap::new(),
@@ -110,12 +110,12 @@ impl Summary {
     }
 
     /// The approximate size in bytes.
-    pub fn size_bytes(&self) -> usize {
+    pub(crate) fn size_bytes(&self) -> usize {
         self.bytes
     }
 
     /// Adds the counts of a batch.
-    pub fn add(&mut self, counted: CountedUrls) {
+    pub(crate) fn add(&mut self, counted: CountedUrls) {
         self.crawlers.absorb(counted.crawlers);
         for (key, hash, counts) in counted.keys {
             self.add_key((hash, key), counts);
@@ -149,7 +149,7 @@ impl Summary {
     }
 
     /// The rows in order.
-    pub fn into_sorted(self) -> SortedSummary {
+    pub(crate) fn into_sorted(self) -> SortedSummary {
         let (other_origins, other_rules) = (self.others(By::Origin), self.others(By::Rule));
         let mut kept = Vec::with_capacity(self.kept.len());
         kept.extend(self.kept.into_iter().map(|((_, key), counts)| (key, counts)));
@@ -180,14 +180,14 @@ fn entry_bytes(key: &[u8]) -> usize {
 
 /// The counts of a batch by the same keys, each with its stable hash. Keys may repeat.
 #[derive(Debug, Default)]
-pub struct CountedUrls {
+pub(crate) struct CountedUrls {
     crawlers: BTreeMap<Option<u16>, VerdictCounts>,
     keys: Vec<(Vec<u8>, u64, VerdictCounts)>,
 }
 
 impl CountedUrls {
     /// Counts the outcomes of a batch.
-    pub fn of(outcomes: &Outcomes, crawlers: &CrawlerSource<'_>) -> CountedUrls {
+    pub(crate) fn of(outcomes: &Outcomes, crawlers: &CrawlerSource<'_>) -> CountedUrls {
         let mut counted = CountedUrls::default();
         let mut origin: Option<(Vec<u8>, VerdictCounts)> = None;
         for outcome in outcomes.iter() {

@@ -65,7 +65,7 @@ impl<'a> UrlParts<'a> {
 
 /// The rest of `url` after `key`, the scheme and authority of another URL, if `url` begins with the
 /// same bytes. `None` means that they may differ.
-pub fn rest_after<'a>(key: &[u8], url: &'a [u8]) -> Option<&'a [u8]> {
+pub(crate) fn rest_after<'a>(key: &[u8], url: &'a [u8]) -> Option<&'a [u8]> {
     let rest = url.strip_prefix(key)?;
     let ends = matches!(rest.first(), None | Some(b'/' | b'?' | b'#'));
     let is_sure = ends && url.len() <= URL_BYTES_MAX && split_usual_scheme(key).is_some();

@@ -36,7 +36,7 @@ const OUTCOME_TEXT_BYTES: usize = 128;
 
 /// The format of the output.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Layout {
+pub(crate) enum Layout {
     /// RFC 4180, but with LF line ends.
     Csv,
     /// The same with tabs.
@@ -47,7 +47,7 @@ pub enum Layout {
 
 /// The number of rows per URL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Width {
+pub(crate) enum Width {
     /// One row for each URL and crawler.
     Long,
     /// One row for each URL, with a column for each crawler.
@@ -56,7 +56,7 @@ pub enum Width {
 
 /// The output options.
 #[derive(Debug)]
-pub struct Verdicts<'a> {
+pub(crate) struct Verdicts<'a> {
     /// The format.
     pub layout: Layout,
     /// The number of rows per URL.
@@ -127,7 +127,7 @@ enum SegmentContent {
 
 impl<'a> Verdicts<'a> {
     /// A writer of verdicts for `crawlers`.
-    pub fn new(
+    pub(crate) fn new(
         layout: Layout,
         width: Width,
         columns: Option<Vec<String>>,
@@ -142,7 +142,7 @@ impl<'a> Verdicts<'a> {
     ///
     /// # Errors
     /// If a requested column does not exist.
-    pub fn begin(&self, form: &InputFormat) -> Result<Vec<u8>> {
+    pub(crate) fn begin(&self, form: &InputFormat) -> Result<Vec<u8>> {
         let carried: Vec<&str> = form.carried().iter().map(|(_, name)| *name).collect();
         let all = self.all_names(form, &carried);
         let (mut header, mut segments) = (Vec::new(), Vec::<RowSegment>::new());
@@ -171,7 +171,7 @@ impl<'a> Verdicts<'a> {
     }
 
     /// Writes a batch.
-    pub fn write(&self, judged: &JudgedBatch, form: &InputFormat, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, judged: &JudgedBatch, form: &InputFormat, out: &mut Vec<u8>) {
         if judged.rows.is_empty() {
             return;
         }
@@ -202,7 +202,7 @@ impl<'a> Verdicts<'a> {
     }
 
     /// The details that the columns need.
-    pub fn detail(&self) -> Detail {
+    pub(crate) fn detail(&self) -> Detail {
         let of_column = |name: &str| match name {
             "url" | "crawler" | "verdict" | "reason" => Detail::Verdicts,
             "origin" => Detail::Origins,

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
-use crate::config::audit_config::AuditConfig;
+use crate::config::{audit_config::AuditConfig, setting::KeyTable};
 use crate::error::Result;
 use crate::run::audit::Destination;
 use crate::run::audit_job::AuditJob;
@@ -30,7 +30,7 @@ const HELP: &str = include_str!("help/audit.txt");
 /// Report which crawlers broke the rules of robots.txt.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "audit"), after_long_help = HELP)]
-pub struct AuditArgs {
+pub(crate) struct AuditArgs {
     /// Access logs: files, directories, patterns, or - for standard input.
     ///
     /// gzip, zstd, bzip2 and xz are detected by content, not by file name.
@@ -137,7 +137,7 @@ pub struct AuditArgs {
 
 impl AuditArgs {
     /// Runs the audit.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let site = self.configured.site(&*console(Show::OnTerminal))?;
         let client_key = self.collect.key()?;
         let flags = self.config();

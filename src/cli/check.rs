@@ -24,7 +24,7 @@ const USAGE: &str = "botaudit check [OPTIONS] --robots <PATH> --crawler <NAME> <
 /// Check whether a crawler may request a URL, and explain the answer.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "check"), after_long_help = HELP, override_usage = USAGE)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// URLs, or paths with --origin; - reads a list from standard input.
     ///
     /// A list has one URL per line.
@@ -106,7 +106,7 @@ enum Format {
 
 impl CheckArgs {
     /// Answers each URL.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let run = CheckRun {
             origin: self.origin.as_deref().map(origin).transpose()?,
             crawler: self.crawler.asked()?,

@@ -23,7 +23,7 @@ const HELP: &str = include_str!("help/classify.txt");
 /// Classify URLs in bulk: which crawlers may request them.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "classify"), after_long_help = HELP)]
-pub struct ClassifyArgs {
+pub(crate) struct ClassifyArgs {
     /// Lists of URLs: files, directories, patterns, or -.
     ///
     /// - is standard input. gzip, zstd, bzip2 and xz are detected by content, not by file name.
@@ -158,7 +158,7 @@ pub struct ClassifyArgs {
 
 impl ClassifyArgs {
     /// Classifies all lists.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let crawler = self.crawler_column.map(CrawlerColumn::Crawler);
         let user_agent = self.user_agent_column.map(CrawlerColumn::UserAgent);
         let of_json = self.field.as_ref().map(|_| ListSyntax::JsonLines);

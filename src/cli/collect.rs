@@ -12,7 +12,7 @@ use super::size::bytes;
 /// The flags.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Parts of a large audit")]
-pub struct CollectArgs {
+pub(crate) struct CollectArgs {
     /// Write to FILE what --verify-dns, --infer-outages and --fetch need from these logs.
     ///
     /// Nothing is judged. `botaudit merge` merges such files of several machines, and --collected
@@ -47,7 +47,7 @@ pub struct CollectArgs {
 
 impl CollectArgs {
     /// The key for hashes of clients.
-    pub fn key(&self) -> Result<ClientKey> {
+    pub(crate) fn key(&self) -> Result<ClientKey> {
         self.client_key.clone().map_or_else(ClientKey::random, Ok)
     }
 }

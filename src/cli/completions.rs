@@ -22,7 +22,7 @@ const HELP: &str = include_str!("help/completions.txt");
 /// They complete commands, options, and names of crawlers, tables, log formats and lint codes.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "completions"), after_long_help = HELP)]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// Shell.
     #[arg(value_enum)]
     shell: Shell,
@@ -30,7 +30,7 @@ pub struct CompletionsArgs {
 
 impl CompletionsArgs {
     /// Prints the completions for `program`.
-    pub fn run(self, program: Command) -> Result<RunOutcome> {
+    pub(crate) fn run(self, program: Command) -> Result<RunOutcome> {
         let mut program = with_names(program, self.shell);
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut program, env!("CARGO_PKG_NAME"), &mut text);

@@ -55,7 +55,7 @@ macro_rules! config_flags {
 
         impl $name {
             /// The part of the configuration that these flags set.
-            pub fn config(&self) -> AuditConfig {
+            pub(crate) fn config(&self) -> AuditConfig {
                 AuditConfig { $( $flag: self.$flag.clone().given(), )* ..AuditConfig::default() }
             }
         }
@@ -64,7 +64,7 @@ macro_rules! config_flags {
 
 config_flags! {
     /// By what requests are judged.
-    pub struct RobotsFlags under "Rules" {
+    pub(crate) struct RobotsFlags under "Rules" {
         /// robots.txt file, directory of such files, or archive.
         ///
         /// A file applies to all logs. A directory has one file per host, and the file names decide. `example.com`, `example.com.txt` and
@@ -107,7 +107,7 @@ config_flags! {
     }
 
     /// Origins of requests, and the proxies before them.
-    pub struct OriginFlags under "Origins" {
+    pub(crate) struct OriginFlags under "Origins" {
         /// Origin if the log names no host: https://example.com.
         #[arg(long, value_name = "URL")]
         origin: Option<Origin>,
@@ -135,7 +135,7 @@ config_flags! {
     }
 
     /// The draft of a robots.txt.
-    pub struct WhatIfFlags under "Testing a draft" {
+    pub(crate) struct WhatIfFlags under "Testing a draft" {
         /// Write to what-if.csv what this draft of a robots.txt would newly disallow or allow.
         ///
         /// The draft is compared with the rules in force, for the requests that these decided. It
@@ -150,7 +150,7 @@ config_flags! {
     }
 
     /// What a report may disclose.
-    pub struct PrivacyFlags under "Privacy" {
+    pub(crate) struct PrivacyFlags under "Privacy" {
         /// How client addresses appear in reports [default: none]
         #[arg(long, value_name = "FORM", value_parser = one_of(&ADDRESS_FORMS), hide_short_help = true)]
         ip: Option<AddressForm>,
@@ -168,7 +168,7 @@ config_flags! {
     }
 
     /// The format of all logs.
-    pub struct FormatFlags under "Input" {
+    pub(crate) struct FormatFlags under "Input" {
         /// Name or format string [default: auto-detected]
         ///
         /// `botaudit formats` lists the names. A format string is the value of nginx's log_format or
@@ -193,7 +193,7 @@ config_flags! {
     }
 
     /// Which lines count, and how many must be understood.
-    pub struct WindowFlags under "Input" {
+    pub(crate) struct WindowFlags under "Input" {
         /// Ignore requests before TIME, such as 2026-01-31.
         ///
         /// TIME is a date, or a time such as 2026-01-31T12:00 or 2026-01-31T12:00+01:00. A date means 00:00 on that day. Dates and times without an offset are in the
@@ -228,7 +228,7 @@ config_flags! {
     }
 
     /// How the rules are applied.
-    pub struct JudgingFlags under "Rules" {
+    pub(crate) struct JudgingFlags under "Rules" {
         /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
         #[arg(long, value_name = "FILE", hide_short_help = true)]
         crawlers: Option<PathBuf>,
@@ -299,7 +299,7 @@ config_flags! {
     }
 
     /// What is counted of the content that crawlers got.
-    pub struct ContentFlags under "What they took" {
+    pub(crate) struct ContentFlags under "What they took" {
         /// Count requests by path: sections.csv, paths.csv and urls.csv.
         ///
         /// sections.csv has the directories of each origin, paths.csv the paths that each crawler requested most, and urls.csv how many distinct URLs it
@@ -313,7 +313,7 @@ config_flags! {
     }
 
     /// How genuine crawlers are distinguished from clients that only use their names.
-    pub struct IdentityFlags under "Crawler verification" {
+    pub(crate) struct IdentityFlags under "Crawler verification" {
         /// Verify crawlers by the address lists in this directory.
         ///
         /// The lists are those that operators publish. `botaudit crawlers fetch-ranges` downloads the lists. The file of a list is the one that
@@ -348,7 +348,7 @@ config_flags! {
     }
 
     /// When a run exits with 1.
-    pub struct ThresholdFlags under "Output" {
+    pub(crate) struct ThresholdFlags under "Output" {
         /// Exit with 1 if there are violations.
         ///
         /// Violations by spoofed crawlers and by tools do not count.

@@ -11,7 +11,7 @@ use crate::run::console::Console;
 /// The flags.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Configuration file")]
-pub struct ConfiguredArgs {
+pub(crate) struct ConfiguredArgs {
     /// Use the logs and settings of a site in FILE, the configuration of `botaudit nightly`.
     ///
     /// Logs and flags on the command line take precedence. Paths in FILE are relative to its
@@ -26,7 +26,7 @@ pub struct ConfiguredArgs {
 
 impl ConfiguredArgs {
     /// The site, if `--config` is given.
-    pub fn site(&self, console: &dyn Console) -> Result<Option<ConfiguredSite>> {
+    pub(crate) fn site(&self, console: &dyn Console) -> Result<Option<ConfiguredSite>> {
         let open = |file: &PathBuf| ConfiguredSite::open(file, self.site.as_deref(), console);
         self.config.as_ref().map(open).transpose()
     }

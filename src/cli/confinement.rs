@@ -9,7 +9,7 @@ use super::terminal::{is_confined, is_verbose};
 
 /// Confines the process to the files of `outputs`, unless `--no-sandbox` is given. Then signals are
 /// handled. Must be called before the first thread is started.
-pub fn confine(outputs: &Outputs, tcp: TcpUse) {
+pub(crate) fn confine(outputs: &Outputs, tcp: TcpUse) {
     if is_confined() {
         let held = sandbox::confine(outputs, tcp);
         held.iter().filter(|_| is_verbose()).for_each(|what| note(what));

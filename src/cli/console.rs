@@ -16,7 +16,7 @@ use super::{signals, terminal};
 struct Terminal(Show);
 
 /// The console of a run that shows its result and progress as `show` says.
-pub fn console(show: Show) -> SharedConsole {
+pub(crate) fn console(show: Show) -> SharedConsole {
     Arc::new(Terminal(show))
 }
 

@@ -23,7 +23,7 @@ const CHECK_REGISTRY: &str = include_str!("help/crawlers-check-registry.txt");
 /// Show known crawlers and what they say about robots.txt.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "crawlers"), after_long_help = HELP)]
-pub struct CrawlersArgs {
+pub(crate) struct CrawlersArgs {
     #[command(subcommand)]
     command: Option<CrawlersCommand>,
 
@@ -76,7 +76,7 @@ enum CrawlersCommand {
 
 impl CrawlersArgs {
     /// Prints the answer.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let (crawlers, console) = (self.crawlers, console(Show::OnTerminal));
         let is_json = self.format == Format::Json;
         let answered = |question| answer(question, crawlers.as_deref(), is_json, &*console);

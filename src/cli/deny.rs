@@ -22,7 +22,7 @@ const HELP: &str = include_str!("help/deny.txt");
 /// Write rules that refuse crawlers, for a server or a firewall.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "deny"), after_long_help = HELP)]
-pub struct DenyArgs {
+pub(crate) struct DenyArgs {
     /// Report directory, or tally.
     #[arg(value_name = "REPORT|TALLY", default_value = "botaudit-report")]
     report: PathBuf,
@@ -75,7 +75,7 @@ pub struct DenyArgs {
 
 impl DenyArgs {
     /// Selects crawlers, tries the rules, and writes them.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let run = DenyRun {
             report: self.report,
             form: self.form,

@@ -19,7 +19,7 @@ const HELP: &str = include_str!("help/evidence.txt");
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "evidence"), after_long_help = HELP,
     override_usage = "botaudit evidence --crawler NAME --origin URL -o DIR [REPORT]")]
-pub struct EvidenceArgs {
+pub(crate) struct EvidenceArgs {
     /// Report directory, or tally.
     #[arg(value_name = "REPORT", default_value = "botaudit-report")]
     report: PathBuf,
@@ -54,7 +54,7 @@ pub struct EvidenceArgs {
 
 impl EvidenceArgs {
     /// Writes the folder.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let origin = origin(&self.origin)?;
         let organisation = self.organisation.unwrap_or_else(|| origin.host().to_owned());
         let run = EvidenceRun {

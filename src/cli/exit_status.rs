@@ -6,7 +6,7 @@ use crate::run::outcome::RunOutcome;
 use super::shared::error;
 
 /// Prints the error of `result`, if it is one, and returns the exit code.
-pub fn exit_code(result: Result<RunOutcome>) -> u8 {
+pub(crate) fn exit_code(result: Result<RunOutcome>) -> u8 {
     match result {
         Ok(outcome) => outcome.code(),
         // The reader of the output closed it (`| head`).

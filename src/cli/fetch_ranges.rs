@@ -22,7 +22,7 @@ const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
 /// are still downloaded.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "crawlers fetch-ranges"), after_long_help = HELP)]
-pub struct FetchRangesArgs {
+pub(crate) struct FetchRangesArgs {
     /// Directory of the lists; created if it does not exist.
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -40,7 +40,7 @@ pub struct FetchRangesArgs {
 
 impl FetchRangesArgs {
     /// Downloads all lists; `crawlers` is the file of added crawlers.
-    pub fn run(self, crawlers: Option<PathBuf>) -> Result<RunOutcome> {
+    pub(crate) fn run(self, crawlers: Option<PathBuf>) -> Result<RunOutcome> {
         let run = FetchRangesRun {
             settings: self.network.settings()?,
             directory: self.directory,

@@ -22,7 +22,7 @@ const DETECT: &str = include_str!("help/formats-detect.txt");
 /// List the log formats, or detect the format of a log.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "formats"), after_long_help = HELP)]
-pub struct FormatsArgs {
+pub(crate) struct FormatsArgs {
     #[command(subcommand)]
     command: Option<FormatsCommand>,
 }
@@ -46,7 +46,7 @@ enum FormatsCommand {
 
 impl FormatsArgs {
     /// Lists the formats, or examines logs.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         match self.command {
             None | Some(FormatsCommand::List) => print(&formats_text()).map(|()| RunOutcome::Done),
             Some(FormatsCommand::Detect { logs, hints }) => {

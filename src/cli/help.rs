@@ -4,17 +4,17 @@
 //! exit codes, `--help` shows all sections, and the manual page has each as its own section.
 
 /// The section of exit codes.
-pub const EXIT_CODES: &str = "Exit codes";
+pub(crate) const EXIT_CODES: &str = "Exit codes";
 
 /// The section of examples.
-pub const EXAMPLES: &str = "Examples";
+pub(crate) const EXAMPLES: &str = "Examples";
 
 /// The section of files that are read or written by default.
-pub const FILES: &str = "Files";
+pub(crate) const FILES: &str = "Files";
 
 /// A part of a help text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct HelpSection<'a> {
+pub(crate) struct HelpSection<'a> {
     /// The heading without the colon.
     pub heading: &'a str,
     /// Its lines with their indentation.
@@ -22,7 +22,7 @@ pub struct HelpSection<'a> {
 }
 
 /// The sections of `text`, in order.
-pub fn sections(text: &str) -> Vec<HelpSection<'_>> {
+pub(crate) fn sections(text: &str) -> Vec<HelpSection<'_>> {
     let mut rest = text;
     let mut found = Vec::new();
     while let Some((heading, after)) = rest.split_once(":\n") {
@@ -46,12 +46,12 @@ fn end_of_section(text: &str) -> usize {
 }
 
 /// The part of the help text of `command` that `-h` shows.
-pub fn short(text: &str, command: &str) -> String {
+pub(crate) fn short(text: &str, command: &str) -> String {
     format!("{}More options and examples: botaudit {command} --help", only(text, &[EXIT_CODES]))
 }
 
 /// The part of its help text that `botaudit -h` shows.
-pub fn short_of_program(text: &str) -> String {
+pub(crate) fn short_of_program(text: &str) -> String {
     only(text, &[EXAMPLES, EXIT_CODES]) + "Help on a command: botaudit COMMAND --help"
 }
 

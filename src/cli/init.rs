@@ -19,7 +19,7 @@ const HELP: &str = include_str!("help/init.txt");
 /// It names the logs and web roots that are found on this machine.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "init"), after_long_help = HELP)]
-pub struct InitArgs {
+pub(crate) struct InitArgs {
     /// File to write; an existing file is never overwritten. - is standard output.
     #[arg(value_name = "FILE", default_value = "botaudit.toml")]
     file: PathBuf,
@@ -31,7 +31,7 @@ pub struct InitArgs {
 
 impl InitArgs {
     /// Searches for logs and writes the configuration.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let show = Show::OnTerminal.beside_data(is_stdout(&self.file));
         InitRun { file: self.file, root: self.root, console: console(show) }.run()
     }

@@ -22,7 +22,7 @@ const HELP: &str = include_str!("help/lint.txt");
 /// Check robots.txt files for mistakes.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "lint"), after_long_help = HELP)]
-pub struct LintArgs {
+pub(crate) struct LintArgs {
     /// robots.txt files, or - for standard input.
     #[arg(required_unless_present_any = ["list", "explain"], value_name = "FILE")]
     files: Vec<OsString>,
@@ -74,7 +74,7 @@ enum Format {
 
 impl LintArgs {
     /// Checks all files, or explains codes.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         if self.list {
             return print(&lints_text()).map(|()| RunOutcome::Done);
         }

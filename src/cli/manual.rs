@@ -24,7 +24,7 @@ const PAGES_DATE: &str = "2026-11-22";
 /// Print the manual page, or write the pages of all commands.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "man"), after_long_help = HELP)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// Directory for the pages [default: print the main page]
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub struct ManArgs {
 
 impl ManArgs {
     /// Prints or writes the pages of `program`.
-    pub fn run(self, program: Command) -> Result<RunOutcome> {
+    pub(crate) fn run(self, program: Command) -> Result<RunOutcome> {
         let mut program = program.disable_help_subcommand(true);
         program.build();
         let Some(directory) = self.directory else {

@@ -22,7 +22,7 @@ const HELP: &str = include_str!("help/merge.txt");
 /// not with tallies.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "merge"), after_long_help = HELP)]
-pub struct MergeArgs {
+pub(crate) struct MergeArgs {
     /// Tallies, report directories, or files of `audit --collect`.
     #[arg(required = true, value_name = "TALLY")]
     tallies: Vec<PathBuf>,
@@ -47,7 +47,7 @@ pub struct MergeArgs {
 
 impl MergeArgs {
     /// Merges the files.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let show = Show::unless(self.quiet).beside_data(is_stdout(&self.output));
         let run = MergeRun {
             tallies: self.tallies,

@@ -13,7 +13,7 @@ const SECONDS_MAX: f64 = 86_400.0;
 /// Network settings. No proxy is used.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Network")]
-pub struct NetworkArgs {
+pub(crate) struct NetworkArgs {
     /// User-Agent header to send [default: botaudit/VERSION and a URL]
     #[arg(long, value_name = "TEXT", hide_short_help = true)]
     user_agent: Option<String>,
@@ -29,7 +29,7 @@ pub struct NetworkArgs {
 
 impl NetworkArgs {
     /// The settings for `net`.
-    pub fn settings(&self) -> Result<Settings> {
+    pub(crate) fn settings(&self) -> Result<Settings> {
         let settings = Settings::default();
         let total_timeout = seconds("--timeout", self.timeout)?;
         if total_timeout.is_zero() {
@@ -48,7 +48,7 @@ impl NetworkArgs {
 }
 
 /// The value of `flag` in seconds.
-pub fn seconds(flag: &str, value: f64) -> Result<Duration> {
+pub(crate) fn seconds(flag: &str, value: f64) -> Result<Duration> {
     if (0.0..=SECONDS_MAX).contains(&value) {
         return Ok(Duration::from_secs_f64(value));
     }

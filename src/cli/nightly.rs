@@ -20,7 +20,7 @@ const HELP: &str = include_str!("help/nightly.txt");
 /// Audit new log lines of every configured site.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "nightly"), after_long_help = HELP)]
-pub struct NightlyArgs {
+pub(crate) struct NightlyArgs {
     /// Configuration file; its paths are relative to its directory.
     #[arg(long, help_heading = "Input", value_name = "FILE", default_value = "botaudit.toml")]
     config: PathBuf,
@@ -59,7 +59,7 @@ pub struct NightlyArgs {
 
 impl NightlyArgs {
     /// Runs the job.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let notification = Notification {
             mail_summary: self.mail_summary,
             command: self.notify_cmd,

@@ -19,7 +19,7 @@ const COLUMNS_WIDE: usize = 100;
 
 /// Whether to show progress.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Show {
+pub(crate) enum Show {
     /// On standard error if it is a terminal.
     OnTerminal,
     /// As `OnTerminal`; text goes to standard error, too, because standard output is for data.
@@ -30,17 +30,17 @@ pub enum Show {
 
 impl Show {
     /// Progress on the terminal, unless the run is quiet.
-    pub fn unless(is_quiet: bool) -> Show {
+    pub(crate) fn unless(is_quiet: bool) -> Show {
         if is_quiet { Show::Nothing } else { Show::OnTerminal }
     }
 
     /// If `has_data`, the variant for data on standard output.
-    pub fn beside_data(self, has_data: bool) -> Show {
+    pub(crate) fn beside_data(self, has_data: bool) -> Show {
         if has_data && self == Show::OnTerminal { Show::BesideData } else { self }
     }
 
     /// The stream for text.
-    pub fn stream(self) -> OutputStream {
+    pub(crate) fn stream(self) -> OutputStream {
         match self {
             Show::OnTerminal | Show::Nothing => OutputStream::Stdout,
             Show::BesideData => OutputStream::Stderr,
@@ -48,14 +48,14 @@ impl Show {
     }
 
     /// Prints `text`, unless nothing is shown.
-    pub fn print(self, text: &str) -> Result<()> {
+    pub(crate) fn print(self, text: &str) -> Result<()> {
         if self == Show::Nothing { Ok(()) } else { print_to(self.stream(), text) }
     }
 }
 
 /// Runs `job` with a progress bar of `bytes_done`, of `bytes_total` if that is known, and the text
 /// of `message`.
-pub fn follow<T>(
+pub(crate) fn follow<T>(
     show: Show,
     bytes_total: Option<u64>,
     bytes_done: impl Fn() -> u64 + Sync,
@@ -86,7 +86,7 @@ pub fn follow<T>(
 }
 
 /// Runs `job` with a progress bar of `items_done` of `items_total`.
-pub fn follow_items<T>(
+pub(crate) fn follow_items<T>(
     show: Show,
     items_total: u64,
     items_done: impl Fn() -> u64 + Sync,

@@ -24,7 +24,7 @@ const DAYS: &str = "Several days";
 /// Write a report again without the logs, or combine several reports.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "report"), after_long_help = HELP)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// Report directories, or tallies (`audit --partial`, `merge`).
     ///
     /// Several become one report, the same as that of one audit of all their logs.
@@ -97,7 +97,7 @@ fn comparison(text: &str) -> std::result::Result<ComparisonChange, String> {
 
 impl ReportArgs {
     /// Makes the report.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let run = ReportRun {
             paths: self.paths,
             days: self.from.zip(self.to),

@@ -19,7 +19,7 @@ use super::terminal::OutputStream;
 
 /// Whether foreign files may be overwritten.
 #[derive(Args, Debug)]
-pub struct ForceArg {
+pub(crate) struct ForceArg {
     /// Overwrite an output file that botaudit did not write. An input is never overwritten.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     force: bool,
@@ -27,14 +27,14 @@ pub struct ForceArg {
 
 impl ForceArg {
     /// The overwrite policy.
-    pub fn overwrite(&self) -> Overwrite {
+    pub(crate) fn overwrite(&self) -> Overwrite {
         if self.force { Overwrite::Any } else { Overwrite::Own }
     }
 }
 
 /// The memory that tallies may take.
 #[derive(Args, Debug)]
-pub struct MemoryArg {
+pub(crate) struct MemoryArg {
     /// Memory that tallies may take, such as 4GiB; a number alone is MiB.
     ///
     /// A tally that unpacks to more is refused: a few kilobytes from a stranger can fill the memory
@@ -46,28 +46,28 @@ pub struct MemoryArg {
 
 impl MemoryArg {
     /// The limits of tallies that are read.
-    pub fn limits(&self) -> TallyLimits {
+    pub(crate) fn limits(&self) -> TallyLimits {
         TallyLimits { memory_bytes: self.bytes, ..TallyLimits::default() }
     }
 }
 
 /// Parses `--origin`.
-pub fn origin(url: &str) -> Result<Origin> {
+pub(crate) fn origin(url: &str) -> Result<Origin> {
     url.parse().map_err(|why| Error::usage(format!("--origin '{url}': {why}")))
 }
 
 /// Parses a day.
-pub fn day(text: &str) -> std::result::Result<Day, String> {
+pub(crate) fn day(text: &str) -> std::result::Result<Day, String> {
     Day::parse(text).ok_or_else(|| "write a day such as 2026-11-20".to_owned())
 }
 
 /// Prints `text` to standard output. A full disk or a closed pipe is an error.
-pub fn print(text: &str) -> Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     print_to(OutputStream::Stdout, text)
 }
 
 /// Prints `text` to `stream`.
-pub fn print_to(stream: OutputStream, text: &str) -> Result<()> {
+pub(crate) fn print_to(stream: OutputStream, text: &str) -> Result<()> {
     let write = |out: &mut dyn Write| out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match stream {
         OutputStream::Stdout => write(&mut io::stdout().lock()).map_err(cannot_print),
@@ -77,7 +77,7 @@ pub fn print_to(stream: OutputStream, text: &str) -> Result<()> {
 }
 
 /// Standard output as a file.
-pub fn stdout_file() -> Result<File> {
+pub(crate) fn stdout_file() -> Result<File> {
     #[cfg(unix)]
     let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
     #[cfg(windows)]
@@ -86,17 +86,17 @@ pub fn stdout_file() -> Result<File> {
 }
 
 /// Prints an error to standard error.
-pub fn error(what: &str) {
+pub(crate) fn error(what: &str) {
     labelled(&OutputStream::Stderr.palette().red("error:"), what);
 }
 
 /// Prints a warning to standard error.
-pub fn warn(what: &str) {
+pub(crate) fn warn(what: &str) {
     labelled(&OutputStream::Stderr.palette().yellow("warning:"), what);
 }
 
 /// Prints a note to standard error.
-pub fn note(what: &str) {
+pub(crate) fn note(what: &str) {
     labelled(&OutputStream::Stderr.palette().cyan("note:"), what);
 }
 
@@ -105,7 +105,7 @@ fn labelled(label: &str, what: &str) {
 }
 
 /// Prints one line to standard error. Names of files and hosts are escaped.
-pub fn say(what: &str) {
+pub(crate) fn say(what: &str) {
     say_all(&visible(what.as_bytes()));
 }
 

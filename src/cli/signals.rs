@@ -17,7 +17,7 @@ static STEPS: Mutex<Steps> = Mutex::new(Steps::new());
 const STOPPED: i32 = 130;
 
 /// Handles signals from now on, in a thread of its own: a run that confines itself does so first.
-pub fn handle() {
+pub(crate) fn handle() {
     // Without a handler, the run is stopped as well, and the next run clears its hidden files.
     let _ = ctrlc::set_handler(|| {
         let mut steps = lock(&STEPS);
@@ -31,7 +31,7 @@ pub fn handle() {
 
 /// Blocks the signals that this process must not act on. Must be called before the first thread
 /// starts.
-pub fn block() {
+pub(crate) fn block() {
     #[cfg(unix)]
     block_ignored();
 }
@@ -61,6 +61,6 @@ fn ignored_signals() -> u64 {
 }
 
 /// Registers `step`, which runs after earlier steps if the run is stopped.
-pub fn when_stopped(step: impl FnOnce() + Send + 'static) {
+pub(crate) fn when_stopped(step: impl FnOnce() + Send + 'static) {
     lock(&STEPS).push(Box::new(step));
 }

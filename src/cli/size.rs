@@ -15,7 +15,7 @@ const UNITS: [(&str, usize); 7] = [
 ///
 /// # Errors
 /// If it is not a whole number with one of these units.
-pub fn bytes(text: &str) -> Result<usize, String> {
+pub(crate) fn bytes(text: &str) -> Result<usize, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let unit = unit.trim_start().to_ascii_lowercase();

@@ -14,7 +14,7 @@ const HEADING: &str = "Summary";
 /// The flags.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = HEADING)]
-pub struct SummaryFlags {
+pub(crate) struct SummaryFlags {
     /// Show only this crawler in the summary; repeatable.
     ///
     /// It is shown even if it has no violations. Files of the report always have all crawlers.
@@ -37,19 +37,19 @@ pub struct SummaryFlags {
 
 impl SummaryFlags {
     /// `command` with these flags in its short help, for commands with few flags.
-    pub fn shown(command: Command) -> Command {
+    pub(crate) fn shown(command: Command) -> Command {
         let is_ours = |arg: &Arg| arg.get_help_heading() == Some(HEADING);
         command.mut_args(|arg| if is_ours(&arg) { arg.hide_short_help(false) } else { arg })
     }
 
     /// The view of a summary on `stream`.
-    pub fn view(self, stream: OutputStream) -> SummaryView {
+    pub(crate) fn view(self, stream: OutputStream) -> SummaryView {
         let SummaryFlags { only, exclude, top, by } = self;
         SummaryView { only, exclude, top: top.get(), by, ..view_of(stream) }
     }
 }
 
 /// The view of a summary on `stream` without flags.
-pub fn view_of(stream: OutputStream) -> SummaryView {
+pub(crate) fn view_of(stream: OutputStream) -> SummaryView {
     SummaryView { columns: stream.columns(), palette: stream.palette(), ..SummaryView::default() }
 }

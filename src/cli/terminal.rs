@@ -14,7 +14,7 @@ const COLUMNS: usize = 100;
 
 /// The flags that every command has.
 #[derive(Args, Debug)]
-pub struct TerminalArgs {
+pub(crate) struct TerminalArgs {
     /// Print more notes: log formats, rules, threads, times.
     ///
     /// They go to standard error. Commands that read logs or tallies name the format of each log;
@@ -45,14 +45,14 @@ static TERMINAL: OnceLock<TerminalArgs> = OnceLock::new();
 
 /// An output stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum OutputStream {
+pub(crate) enum OutputStream {
     Stdout,
     Stderr,
 }
 
 impl TerminalArgs {
     /// Makes these flags effective.
-    pub fn begin(self) {
+    pub(crate) fn begin(self) {
         // A second call would have the same command line.
         let _ = TERMINAL.set(self);
     }
@@ -60,7 +60,7 @@ impl TerminalArgs {
 
 /// The value of `--color` in `arguments`. It is read before clap runs, because the help has colors,
 /// too.
-pub fn color_of(arguments: impl IntoIterator<Item = OsString>) -> ColorChoice {
+pub(crate) fn color_of(arguments: impl IntoIterator<Item = OsString>) -> ColorChoice {
     let mut choice = ColorChoice::Auto;
     let mut arguments = arguments.into_iter().take_while(|argument| argument != "--");
     while let Some(argument) = arguments.next() {
@@ -77,7 +77,7 @@ pub fn color_of(arguments: impl IntoIterator<Item = OsString>) -> ColorChoice {
 
 impl OutputStream {
     /// The colors of this stream.
-    pub fn palette(self) -> Palette {
+    pub(crate) fn palette(self) -> Palette {
         let is_colored = match TERMINAL.get().map(|terminal| terminal.color) {
             None | Some(ColorChoice::Never) => false,
             Some(ColorChoice::Always) => true,
@@ -87,7 +87,7 @@ impl OutputStream {
     }
 
     /// The width of this stream in characters.
-    pub fn columns(self) -> usize {
+    pub(crate) fn columns(self) -> usize {
         let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let measured = || match self {
             OutputStream::Stdout => terminal_size_of(stdout()),
@@ -112,12 +112,12 @@ fn has_colors() -> bool {
 }
 
 /// Whether the process is to confine itself: no `--no-sandbox`.
-pub fn is_confined() -> bool {
+pub(crate) fn is_confined() -> bool {
     TERMINAL.get().is_some_and(|terminal| !terminal.no_sandbox)
 }
 
 /// Whether `--verbose` is given.
-pub fn is_verbose() -> bool {
+pub(crate) fn is_verbose() -> bool {
     TERMINAL.get().is_some_and(|terminal| terminal.verbose)
 }
 

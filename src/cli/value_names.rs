@@ -14,13 +14,13 @@ use crate::url::dialect::Dialect;
 type Named<T> = (&'static str, &'static str, T);
 
 /// The dialects.
-pub const DIALECTS: [Named<Dialect>; 2] = [
+pub(crate) const DIALECTS: [Named<Dialect>; 2] = [
     ("google", "Like Google's parser: nothing is decoded", Dialect::Google),
     ("rfc9309", "Like RFC 9309: unreserved characters are decoded first", Dialect::Rfc9309),
 ];
 
 /// The forms of client addresses.
-pub const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
+pub(crate) const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
     ("none", "Not shown", AddressForm::None),
     ("mask", "Network only: /24 of IPv4, /48 of IPv6", AddressForm::Mask),
     (
@@ -32,7 +32,7 @@ pub const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
 ];
 
 /// The formats of lists of URLs.
-pub const LIST_SYNTAXES: [Named<ListSyntax>; 4] = [
+pub(crate) const LIST_SYNTAXES: [Named<ListSyntax>; 4] = [
     ("lines", "One URL per line", ListSyntax::Lines),
     ("csv", "CSV with a header", ListSyntax::Csv),
     ("tsv", "CSV with tabs", ListSyntax::Tsv),
@@ -40,7 +40,7 @@ pub const LIST_SYNTAXES: [Named<ListSyntax>; 4] = [
 ];
 
 /// The formats of the result of an audit.
-pub const RESULT_FORMATS: [Named<ResultFormat>; 3] = [
+pub(crate) const RESULT_FORMATS: [Named<ResultFormat>; 3] = [
     ("text", "A summary for people", ResultFormat::Text),
     (
         "json",
@@ -55,21 +55,21 @@ pub const RESULT_FORMATS: [Named<ResultFormat>; 3] = [
 ];
 
 /// The formats of verdicts.
-pub const LAYOUTS: [Named<Layout>; 3] = [
+pub(crate) const LAYOUTS: [Named<Layout>; 3] = [
     ("csv", "CSV with a header", Layout::Csv),
     ("tsv", "CSV with tabs", Layout::Tsv),
     ("jsonl", "One JSON object per line", Layout::JsonLines),
 ];
 
 /// The groupings of the summary.
-pub const SUMMARY_ROWS: [Named<SummaryBy>; 3] = [
+pub(crate) const SUMMARY_ROWS: [Named<SummaryBy>; 3] = [
     ("crawler", "Crawlers, over all origins", SummaryBy::Crawler),
     ("origin", "Origins, over all crawlers", SummaryBy::Origin),
     ("rule", "Broken rules, over all origins and crawlers", SummaryBy::Rule),
 ];
 
 /// The forms of rules.
-pub const DENY_FORMS: [Named<Form>; Form::ALL.len()] = {
+pub(crate) const DENY_FORMS: [Named<Form>; Form::ALL.len()] = {
     let mut forms = [("", "", Form::Nginx); Form::ALL.len()];
     let mut at = 0;
     while at < forms.len() {
@@ -80,13 +80,13 @@ pub const DENY_FORMS: [Named<Form>; Form::ALL.len()] = {
 };
 
 /// What rules recognise requests by.
-pub const DENY_BY: [Named<DenyBy>; 2] = [
+pub(crate) const DENY_BY: [Named<DenyBy>; 2] = [
     ("user-agent", "The User-Agent header", DenyBy::UserAgent),
     ("address", "The address ranges that the operator publishes", DenyBy::Address),
 ];
 
 /// Parses one of `values`.
-pub fn one_of<T: Copy + Send + Sync>(
+pub(crate) fn one_of<T: Copy + Send + Sync>(
     values: &'static [Named<T>],
 ) -> impl TypedValueParser<Value = T> {
     let names = values.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));

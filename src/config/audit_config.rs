@@ -15,7 +15,7 @@ use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::fault::Fault;
 use super::money::Money;
-use super::setting::{AddressForm, Percent, Seconds, Timeout, Timezone, settings};
+use super::setting::{AddressForm, KeyTable, Percent, Seconds, Timeout, Timezone, settings};
 
 /// The archive of `fetch` if no other is named.
 const FETCH_ARCHIVE: &str = "robots.db";
@@ -24,13 +24,13 @@ const FETCH_ARCHIVE: &str = "robots.db";
 const DNS_MAX: usize = 1000;
 
 /// The default of `reaction_days`.
-pub const REACTION_DAYS: usize = 28;
+pub(crate) const REACTION_DAYS: usize = 28;
 
 /// The default of `reaction_requests`.
-pub const REACTION_REQUESTS: usize = 3;
+pub(crate) const REACTION_REQUESTS: usize = 3;
 
 /// The default of `reaction_quiet_days`.
-pub const REACTION_QUIET_DAYS: usize = 7;
+pub(crate) const REACTION_QUIET_DAYS: usize = 7;
 
 settings! {
     /// The configuration of an audit. Each key is the flag of the same name, and has its default if
@@ -218,7 +218,7 @@ impl AuditConfig {
     /// Combines these settings with those of `base`, which have lower precedence and may become
     /// void.
     #[doc(hidden)]
-    pub fn over(self, mut base: AuditConfig) -> AuditConfig {
+    pub(crate) fn over(self, mut base: AuditConfig) -> AuditConfig {
         if self.ip.is_some_and(|form| form != AddressForm::Hash) {
             base.ip_salt = None;
         }
@@ -301,7 +301,7 @@ impl AuditConfig {
 
     /// These settings with relative paths resolved in `directory`.
     #[doc(hidden)]
-    pub fn below(self, directory: &Path) -> AuditConfig {
+    pub(crate) fn below(self, directory: &Path) -> AuditConfig {
         let below = |path: Option<PathBuf>| path.map(|path| directory.join(path));
         let archive = self.fetch_archive();
         AuditConfig {

@@ -24,34 +24,34 @@ enum Why {
 
 impl Fault {
     /// The value of `key` is invalid for the reason `why`.
-    pub fn new(key: &'static str, why: impl fmt::Display) -> Fault {
+    pub(crate) fn new(key: &'static str, why: impl fmt::Display) -> Fault {
         Fault { key, why: Why::Words(why.to_string()), example: None }
     }
 
     /// `key` has no effect without `other`, which is missing.
-    pub fn needs(key: &'static str, other: &'static str) -> Fault {
+    pub(crate) fn needs(key: &'static str, other: &'static str) -> Fault {
         Fault { key, why: Why::Needs(other), example: None }
     }
 
     /// The value of `key` is invalid without `other`, for the reason `why`.
-    pub fn lacks(key: &'static str, why: &'static str, other: &'static str) -> Fault {
+    pub(crate) fn lacks(key: &'static str, why: &'static str, other: &'static str) -> Fault {
         Fault { key, why: Why::Lacks(why, other), example: None }
     }
 
     /// Adds a valid value as an example.
-    pub fn or_write(self, example: &'static str) -> Fault {
+    pub(crate) fn or_write(self, example: &'static str) -> Fault {
         Fault { example: Some(example), ..self }
     }
 
     /// The message for a command line.
-    pub fn of_flags(&self) -> String {
+    pub(crate) fn of_flags(&self) -> String {
         let key = flag(self.key);
         let example = self.example.map(|example| format!("; write {key} {example}"));
         format!("{key}: {}{}", self.why(flag), example.unwrap_or_default())
     }
 
     /// The message for a configuration file, which names the key itself.
-    pub fn of_file(&self) -> String {
+    pub(crate) fn of_file(&self) -> String {
         let example = self.example.map(|example| format!("; write {} = \"{example}\"", self.key));
         self.why(str::to_owned) + &example.unwrap_or_default()
     }

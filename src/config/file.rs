@@ -81,7 +81,7 @@ pub struct ConfigError {
 
 settings! {
     /// The keys outside of tables.
-    pub struct TopKeys {
+    pub(crate) struct TopKeys {
         /// The directory of the reports.
         pub reports: PathBuf,
         /// The days whose reports are kept.
@@ -95,7 +95,7 @@ settings! {
 
 settings! {
     /// The keys that exist only for a site.
-    pub struct SiteKeys {
+    pub(crate) struct SiteKeys {
         /// Files, directories and patterns.
         pub logs: Vec<String>,
         /// The directory of its reports.
@@ -111,7 +111,7 @@ const LETTERS_PER_SLIP: usize = 3;
 
 impl SiteConfig {
     /// The line of the site's own or inherited `key`, if it is given.
-    pub fn line_of(&self, key: &str) -> Option<u64> {
+    pub(crate) fn line_of(&self, key: &str) -> Option<u64> {
         self.positions.get(key).map(|position| position.line)
     }
 
@@ -131,7 +131,7 @@ impl SiteConfig {
 
 impl ConfigError {
     /// One line for the user of the file `name`.
-    pub fn at(&self, name: &str) -> String {
+    pub(crate) fn at(&self, name: &str) -> String {
         let ConfigError { line, key, why } = self;
         let colon = if key.is_empty() { "" } else { ": " };
         format!("{name}:{line}: {key}{colon}{why}")

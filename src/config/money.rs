@@ -10,7 +10,7 @@ use super::setting::{Scalar, Setting};
 const DECIMALS: usize = 6;
 
 /// 10 to the power of `DECIMALS`.
-pub const MILLION: u64 = 1_000_000;
+pub(crate) const MILLION: u64 = 1_000_000;
 
 /// An amount in millionths, and the name of its currency, which may be empty.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -28,13 +28,13 @@ impl Money {
     }
 
     /// The price of `bytes` in millionths, if this is the price of 10^9 bytes; rounded half up.
-    pub fn of_bytes(&self, bytes: u64) -> u64 {
+    pub(crate) fn of_bytes(&self, bytes: u64) -> u64 {
         let billionths = u128::from(self.millionths) * u128::from(bytes);
         u64::try_from((billionths + 500_000_000) / 1_000_000_000).unwrap_or(u64::MAX)
     }
 
     /// An amount of this currency for people: two decimals, or all of those below 1.
-    pub fn shown(&self, millionths: u64) -> String {
+    pub(crate) fn shown(&self, millionths: u64) -> String {
         let text = match millionths {
             MILLION.. => {
                 let cents = millionths.saturating_add(5_000) / 10_000;

@@ -9,9 +9,19 @@ use crate::time::Zone;
 use crate::url::{dialect::Dialect, origin::Origin};
 
 /// A table of a configuration file with optional keys.
-pub trait KeyTable: Default + DeserializeOwned {
+pub(crate) trait KeyTable: Default + DeserializeOwned {
     /// Its keys.
     const KEYS: &'static [&'static str];
+
+    /// Combines these settings with `other`, which has lower precedence.
+    #[must_use]
+    fn or(self, other: Self) -> Self;
+
+    /// The defaults of the keys that have one.
+    fn defaults() -> Self;
+
+    /// Whether `key` is given.
+    fn has(&self, key: &str) -> bool;
 }
 
 /// Declares a table of settings: each key is an `Option` that [`Setting`] parses. The value after
@@ -36,21 +46,16 @@ macro_rules! settings {
 
         impl crate::config::setting::KeyTable for $name {
             const KEYS: &'static [&'static str] = &[$(stringify!($field)),*];
-        }
 
-        impl $name {
-            /// Combines these settings with `other`, which has lower precedence.
-            pub fn or(self, other: $name) -> $name {
+            fn or(self, other: $name) -> $name {
                 $name { $($field: self.$field.or(other.$field)),* }
             }
 
-            /// The defaults of the keys that have one.
-            pub fn defaults() -> $name {
+            fn defaults() -> $name {
                 $name { $($field: None$(.or(Some($default)))?),* }
             }
 
-            /// Whether `key` is given.
-            pub fn has(&self, key: &str) -> bool {
+            fn has(&self, key: &str) -> bool {
                 match key {
                     $(stringify!($field) => self.$field.is_some(),)*
                     _ => false,
@@ -64,8 +69,7 @@ pub(super) use settings;
 /// A value in a file.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-#[expect(missing_docs, reason = "each is what TOML has")]
-pub enum Scalar {
+pub(crate) enum Scalar {
     Switch(bool),
     Whole(i64),
     Number(f64),
@@ -75,7 +79,7 @@ pub enum Scalar {
 }
 
 /// A type of value.
-pub trait Setting: Sized {
+pub(crate) trait Setting: Sized {
     /// A description of valid values in a file.
     const EXPECTED: &'static str;
 
@@ -84,7 +88,7 @@ pub trait Setting: Sized {
 }
 
 /// Parses the value of a key that is given.
-pub fn given<'de, D: Deserializer<'de>, T: Setting>(from: D) -> Result<Option<T>, D::Error> {
+pub(crate) fn given<'de, D: Deserializer<'de>, T: Setting>(from: D) -> Result<Option<T>, D::Error> {
     let wrong_type = || D::Error::custom(format!("expected {}", T::EXPECTED));
     let scalar = Scalar::deserialize(from).map_err(|_| wrong_type())?;
     T::from_scalar(scalar).ok_or_else(wrong_type)?.map(Some).map_err(D::Error::custom)
@@ -195,7 +199,7 @@ pub struct Timezone {
 
 impl Timezone {
     /// The zone of its days.
-    pub fn zone(&self) -> Zone {
+    pub(crate) fn zone(&self) -> Zone {
         self.zone.clone()
     }
 }
@@ -290,7 +294,7 @@ impl Percent {
 }
 
 /// The most threads. Each takes memory before it does anything.
-pub const THREADS_MAX: usize = 1024;
+pub(crate) const THREADS_MAX: usize = 1024;
 
 impl Timeout {
     /// The time.

@@ -15,7 +15,7 @@ const TABLE: &str = include_str!("builtin.csv");
 const PATTERNS: &str = include_str!("builtin.patterns");
 
 /// The rows in matching order.
-pub fn rows() -> Vec<LazyRow> {
+pub(crate) fn rows() -> Vec<LazyRow> {
     let (_, table) = TABLE.split_once('\n').unwrap_or_default();
     let (_, patterns) = PATTERNS.split_once('\n').unwrap_or_default();
     let row =
@@ -34,7 +34,7 @@ fn test(line: &'static str) -> Option<Test> {
 }
 
 /// The digest of the list.
-pub fn digest() -> &'static str {
+pub(crate) fn digest() -> &'static str {
     PATTERNS.lines().next().unwrap_or_default()
 }
 

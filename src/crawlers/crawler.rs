@@ -15,7 +15,7 @@ pub struct CrawlerId(pub u16);
 
 impl CrawlerId {
     /// The id as an index into per-crawler tables.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         usize::from(self.0)
     }
 }
@@ -35,7 +35,7 @@ const COLLECTIVE_OPERATORS: [&str; 9] = [
 ];
 
 /// Purposes of tools: known clients that are not crawlers.
-pub const TOOL_PURPOSES: [&str; 13] = [
+pub(crate) const TOOL_PURPOSES: [&str; 13] = [
     "browser-automation",
     "feed-reader",
     "hosting",

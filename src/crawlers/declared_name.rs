@@ -22,7 +22,7 @@ const BROWSER_WORDS: &str = "mozilla applewebkit webkit chrome chromium headless
     en-us en x86_64 wow64 win64 like";
 
 /// The likely product token in `user_agent`; `None` if there is none.
-pub fn declared_name(user_agent: &[u8]) -> Option<&[u8]> {
+pub(crate) fn declared_name(user_agent: &[u8]) -> Option<&[u8]> {
     let mut product = None;
     let mut compatible = None;
     let mut first = None;

@@ -11,13 +11,13 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 
 /// The longest string that has a fingerprint, in bytes.
-pub const FINGERPRINTED_BYTES_MAX: usize = 1024;
+pub(crate) const FINGERPRINTED_BYTES_MAX: usize = 1024;
 
 const PAIR_BYTES: usize = 16;
 
 /// A secret key.
 #[derive(Clone)]
-pub struct FingerprintKey {
+pub(crate) struct FingerprintKey {
     pairs: [(u64, u64); FINGERPRINTED_BYTES_MAX / PAIR_BYTES],
     high: u128,
     low: u128,
@@ -32,7 +32,7 @@ impl std::fmt::Debug for FingerprintKey {
 
 impl FingerprintKey {
     /// A new key, from the random numbers of the system by way of the keys of [`RandomState`].
-    pub fn random() -> FingerprintKey {
+    pub(crate) fn random() -> FingerprintKey {
         let random = RandomState::new();
         let mut numbers = (0_u64..).map(|number| random.hash_one(number));
         let mut word = || numbers.next().expect("there is always another number");
@@ -46,7 +46,7 @@ impl FingerprintKey {
     /// # Panics
     /// If there are more than [`FINGERPRINTED_BYTES_MAX`] bytes.
     #[inline]
-    pub fn of(&self, bytes: &[u8]) -> u64 {
+    pub(crate) fn of(&self, bytes: &[u8]) -> u64 {
         assert!(bytes.len() <= FINGERPRINTED_BYTES_MAX, "too long for a fingerprint");
         let (pairs, rest) = bytes.as_chunks::<PAIR_BYTES>();
         let mut sum = 0_u128;

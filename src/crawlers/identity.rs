@@ -15,7 +15,7 @@ pub type Actor = (CrawlerId, Identity);
 /// How many days before or after a request a list, or an answer of DNS, may be to contradict its
 /// address. Operators add addresses every few weeks, so an older or newer list lacks some that were
 /// theirs at the time of the request.
-pub const CONTRADICTING_DAYS: i64 = 14;
+pub(crate) const CONTRADICTING_DAYS: i64 = 14;
 
 named_enum! {
     /// Whether the address of a request confirms its user agent.
@@ -39,7 +39,7 @@ impl fmt::Display for Identity {
 
 /// The times at which a source of addresses can contradict the address of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct ContradictingTimes {
+pub(crate) struct ContradictingTimes {
     /// In seconds since the epoch; the first is after the last if there are none.
     first: i64,
     last: i64,
@@ -47,14 +47,14 @@ pub struct ContradictingTimes {
 
 impl ContradictingTimes {
     /// Those near the time that the source is of.
-    pub fn near(time: UtcTime) -> ContradictingTimes {
+    pub(crate) fn near(time: UtcTime) -> ContradictingTimes {
         let (time, distance) = (time.unix_seconds(), CONTRADICTING_DAYS * DAY_SECONDS);
         ContradictingTimes { first: time - distance, last: time + distance }
     }
 
     /// Those at which each of `sources` can contradict: an address that one list lacks may be on
     /// the others. A source without a time never can.
-    pub fn of_all(sources: impl Iterator<Item = Option<UtcTime>>) -> ContradictingTimes {
+    pub(crate) fn of_all(sources: impl Iterator<Item = Option<UtcTime>>) -> ContradictingTimes {
         let all = ContradictingTimes { first: i64::MIN, last: i64::MAX };
         let never = ContradictingTimes { first: i64::MAX, last: i64::MIN };
         sources.fold(all, |all, source| {
@@ -67,7 +67,7 @@ impl ContradictingTimes {
     }
 
     /// Whether `time` is one of them.
-    pub fn contain(self, time: UtcTime) -> bool {
+    pub(crate) fn contain(self, time: UtcTime) -> bool {
         (self.first..=self.last).contains(&time.unix_seconds())
     }
 }

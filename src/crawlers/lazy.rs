@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 /// A row of a registry.
 #[derive(Debug)]
-pub struct LazyRow {
+pub(crate) struct LazyRow {
     /// The crawler.
     pub crawler: LazyCrawler,
     /// Which user agents are this crawler's: none where it sends none.
@@ -15,7 +15,7 @@ pub struct LazyRow {
 
 /// A crawler, or the line of the built-in list that describes it.
 #[derive(Debug)]
-pub struct LazyCrawler {
+pub(crate) struct LazyCrawler {
     name: &'static str,
     line: &'static str,
     facts: OnceLock<Box<Crawler>>,
@@ -36,17 +36,17 @@ impl LazyCrawler {
     }
 
     /// Its name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.facts.get().map_or(self.name, |crawler| &crawler.name)
     }
 
     /// Whether it is a row of the built-in list. No row of that list is ever removed, only replaced.
-    pub fn is_builtin(&self) -> bool {
+    pub(crate) fn is_builtin(&self) -> bool {
         !self.name.is_empty()
     }
 
     /// All facts.
-    pub fn get(&self) -> &Crawler {
+    pub(crate) fn get(&self) -> &Crawler {
         self.facts.get_or_init(|| {
             let crawler = table::read_line(self.line);
             Box::new(crawler.expect("tests read each line of the built-in list"))

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Its name in the directory.
-pub const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// Grows by one when a field changes its meaning or goes away.
 const SCHEMA_VERSION: u32 = 1;

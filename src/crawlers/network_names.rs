@@ -32,7 +32,7 @@ impl NetworkNames {
     ///
     /// # Errors
     /// If it cannot be read. The first invalid row, with its line.
-    pub fn read(path: &Path) -> Result<NetworkNames> {
+    pub(crate) fn read(path: &Path) -> Result<NetworkNames> {
         NetworkNames::parse(path, &read_file(path)?)
     }
 
@@ -83,7 +83,7 @@ impl NetworkNames {
     }
 
     /// The name of the smallest network with `address`, which is not an IPv4 address in IPv6.
-    pub fn name_of(&self, address: IpAddr) -> Option<&Arc<str>> {
+    pub(crate) fn name_of(&self, address: IpAddr) -> Option<&Arc<str>> {
         self.lengths.iter().rev().find_map(|length| {
             let network = IpNet::new(address, *length).ok()?.trunc();
             self.names.get(&network).map(|(_, name)| name)
@@ -92,7 +92,7 @@ impl NetworkNames {
 }
 
 /// Reads a network, as `10.0.0.0/8`, or a single address. `None` for anything else.
-pub fn network(text: &str) -> Option<IpNet> {
+pub(crate) fn network(text: &str) -> Option<IpNet> {
     let network = text.parse().ok().or_else(|| text.parse().ok().map(|ip: IpAddr| IpNet::from(ip)));
     network.map(|network: IpNet| network.trunc())
 }

@@ -29,7 +29,7 @@ impl Network {
     ///
     /// # Errors
     /// If it is not an address, its prefix is too long or too short, or the range is too wide.
-    pub fn parse(text: &[u8]) -> Result<Network, &'static str> {
+    pub(crate) fn parse(text: &[u8]) -> Result<Network, &'static str> {
         const NO_ADDRESS: &str = "not an address or network";
         let text = str::from_utf8(text).map_err(|_| NO_ADDRESS)?;
         if let Some((first, last)) = text.split_once('-') {
@@ -98,7 +98,7 @@ impl Network {
 
     /// The addresses that `address` may stand for if a log zeroes the last bytes for privacy:
     /// `192.0.2.0` may stand for 256 addresses. Other addresses stand for themselves.
-    pub fn possibly_masked(address: IpAddr) -> Network {
+    pub(crate) fn possibly_masked(address: IpAddr) -> Network {
         match address.to_canonical() {
             IpAddr::V4(address) => {
                 let first = address.to_bits();
@@ -124,7 +124,7 @@ impl Network {
     }
 
     /// Whether it holds one address only.
-    pub fn is_single(self) -> bool {
+    pub(crate) fn is_single(self) -> bool {
         match self {
             Network::V4(first, last) => first == last,
             Network::V6(first, last) => first == last,
@@ -163,7 +163,7 @@ impl Networks {
     }
 
     /// Joined and in order, IPv4 first.
-    pub fn iter(&self) -> impl Iterator<Item = Network> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Network> {
         let v4 = self.v4.starts.iter().zip(&self.v4.ends);
         let v6 = self.v6.starts.iter().zip(&self.v6.ends);
         v4.map(|(&first, &last)| Network::V4(first, last))
@@ -181,7 +181,7 @@ impl Networks {
 
     /// Whether any address of `network` lies in one of them.
     #[inline]
-    pub fn overlaps(&self, network: Network) -> bool {
+    pub(crate) fn overlaps(&self, network: Network) -> bool {
         match network {
             Network::V4(first, last) => {
                 let after = self.v4.starts.partition_point(|&start| start <= last);

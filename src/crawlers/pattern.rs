@@ -18,11 +18,11 @@ const NFA_BYTES_MAX: usize = 1 << 20;
 const SPELLINGS_MAX: usize = 16;
 
 /// The shortest needle.
-pub const NEEDLE_BYTES_MIN: usize = 3;
+pub(crate) const NEEDLE_BYTES_MIN: usize = 3;
 
 /// A user agent regex, ready to match.
 #[derive(Debug)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     /// Lower-case strings. Every user agent that the regex matches contains one of them, in any
     /// ASCII case. If this is empty, always try the regex.
     pub needles: Vec<Cow<'static, [u8]>>,
@@ -53,7 +53,7 @@ impl Pattern {
     ///
     /// The error says what is wrong with it, on one line. A pattern that
     /// matches the empty text is refused, since it would match any browser.
-    pub fn new(text: &str) -> Result<Pattern, String> {
+    pub(crate) fn new(text: &str) -> Result<Pattern, String> {
         if let Some(needles) = names(text) {
             return Ok(Pattern::of(needles, None));
         }
@@ -74,29 +74,29 @@ impl Pattern {
     }
 
     /// A pattern of which the `needles` are known, and the `regex` unless they suffice.
-    pub fn known(needles: Vec<Cow<'static, [u8]>>, regex: Option<&'static str>) -> Pattern {
+    pub(crate) fn known(needles: Vec<Cow<'static, [u8]>>, regex: Option<&'static str>) -> Pattern {
         let regex = regex.map(|text| LazyRegex { text: text.into(), built: OnceLock::new() });
         Pattern { needles, regex }
     }
 
     /// Whether a regex decides after a needle was found.
-    pub fn has_regex(&self) -> bool {
+    pub(crate) fn has_regex(&self) -> bool {
         self.regex.is_some()
     }
 
     /// Builds what would otherwise be built when it is first asked, and says why that is not
     /// possible.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         self.regex.as_ref().map_or(Ok(()), |regex| regex.built().map(|_| ()))
     }
 
     /// Whether the regex agrees, where `user_agent` is known to hold a needle.
-    pub fn is_confirmed(&self, user_agent: &[u8]) -> bool {
+    pub(crate) fn is_confirmed(&self, user_agent: &[u8]) -> bool {
         self.regex.as_ref().is_none_or(|regex| regex.is_match(user_agent))
     }
 
     /// Whether `user_agent` matches, with nothing known beforehand.
-    pub fn is_match(&self, user_agent: &[u8]) -> bool {
+    pub(crate) fn is_match(&self, user_agent: &[u8]) -> bool {
         match &self.regex {
             Some(regex) => regex.is_match(user_agent),
             None => self.needles.iter().any(|needle| {

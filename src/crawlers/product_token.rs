@@ -28,7 +28,7 @@ impl Crawler {
 
 /// The sender of a User-Agent header.
 #[derive(Clone, Copy, Debug)]
-pub enum Sender<'r, 'h> {
+pub(crate) enum Sender<'r, 'h> {
     /// A crawler of the registry.
     Known(&'r Crawler),
     /// Any other: the first product token of the header, or `None` if it has none.
@@ -70,7 +70,7 @@ impl Registry {
 
     /// The sender of `user_agent`, the value of a User-Agent header.
     #[doc(hidden)]
-    pub fn sender<'h>(&self, user_agent: &'h [u8]) -> Sender<'_, 'h> {
+    pub(crate) fn sender<'h>(&self, user_agent: &'h [u8]) -> Sender<'_, 'h> {
         match self.identify(user_agent) {
             Identified::Crawler(id) => Sender::Known(self.crawler(id)),
             Identified::Generic | Identified::Other => {

@@ -70,13 +70,13 @@ fn rows() -> impl Iterator<Item = [&'static str; 5]> {
 }
 
 /// `operator`, if it has a product.
-pub fn operator_with_product(operator: &str) -> Option<&'static str> {
+pub(crate) fn operator_with_product(operator: &str) -> Option<&'static str> {
     PRODUCTS.all.iter().map(|product| product.operator).find(|known| *known == operator)
 }
 
 impl ProductId {
     /// The product whose host `referer` has.
-    pub fn of_referer(referer: &[u8]) -> Option<ProductId> {
+    pub(crate) fn of_referer(referer: &[u8]) -> Option<ProductId> {
         let (scheme, rest) = split_scheme(referer)?;
         let is_app = scheme.eq_ignore_ascii_case(b"android-app");
         if !is_app
@@ -99,7 +99,7 @@ impl ProductId {
     }
 
     /// The product.
-    pub fn product(self) -> &'static Product {
+    pub(crate) fn product(self) -> &'static Product {
         &PRODUCTS.all[usize::from(self.0)]
     }
 }

@@ -21,14 +21,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::{fs, io, net::IpAddr, path::Path};
 
 /// The largest list that is read; AWS's, the largest known, has 2 MiB.
-pub const LIST_BYTES_MAX: u64 = 16 << 20;
+pub(crate) const LIST_BYTES_MAX: u64 = 16 << 20;
 
 /// The longest name that is derived from a URL, in bytes; file systems allow 255.
 const NAME_BYTES_MAX: usize = 200;
 
 /// The result of looking an address up in range lists.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum RangeAnswer {
+pub(crate) enum RangeAnswer {
     /// A list contains the address.
     Contains,
     /// All lists of the crawler were read to the last entry, are of the time of the request, and
@@ -66,7 +66,7 @@ struct RangeSet {
 
 /// One published list.
 #[derive(Debug)]
-pub struct List {
+pub(crate) struct List {
     /// The URL at which its operator publishes it.
     pub url: String,
     /// The file in the directory; `None` if there is none.
@@ -129,7 +129,7 @@ impl Ranges {
     /// zeroed in part for privacy, it is outside only if no address that it may stand for is in a
     /// list.
     #[inline]
-    pub fn answer(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> RangeAnswer {
+    pub(crate) fn answer(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> RangeAnswer {
         let Some(RangeSet { networks, is_whole, times, .. }) = self.set_of(crawler) else {
             return RangeAnswer::NoAnswer;
         };
@@ -145,17 +145,17 @@ impl Ranges {
     }
 
     /// Whether a list of `crawler` contains `address`.
-    pub fn contain(&self, crawler: CrawlerId, address: IpAddr) -> bool {
+    pub(crate) fn contain(&self, crawler: CrawlerId, address: IpAddr) -> bool {
         self.set_of(crawler).is_some_and(|set| set.networks.contains(address))
     }
 
     /// All networks of the lists of `crawler`, as far as they could be read.
-    pub fn networks_of(&self, crawler: CrawlerId) -> impl Iterator<Item = Network> {
+    pub(crate) fn networks_of(&self, crawler: CrawlerId) -> impl Iterator<Item = Network> {
         self.set_of(crawler).into_iter().flat_map(|set| set.networks.iter())
     }
 
     /// The lists of `crawler`, found or not; none where its operator publishes none.
-    pub fn lists_of(&self, crawler: CrawlerId) -> impl Iterator<Item = &List> {
+    pub(crate) fn lists_of(&self, crawler: CrawlerId) -> impl Iterator<Item = &List> {
         let set = self.set_of(crawler).into_iter();
         set.flat_map(|set| set.lists.iter().map(|&list| &self.lists[list]))
     }
@@ -166,7 +166,7 @@ impl Ranges {
     }
 
     /// Files of the directory that are not lists of a crawler, in order.
-    pub fn unused(&self) -> &[String] {
+    pub(crate) fn unused(&self) -> &[String] {
         &self.unused
     }
 }
@@ -194,7 +194,7 @@ impl List {
 /// scheme and `www.`, and `_` for whatever is neither a letter, a digit, `.` nor `-`.
 ///
 /// `https://www.bing.com/toolbox/bingbot.json` is in `bing.com_toolbox_bingbot.json`.
-pub fn file_name(url: &str) -> String {
+pub(crate) fn file_name(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.strip_prefix("www.").unwrap_or(rest);
     let plain = |c: char| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' };

@@ -87,7 +87,7 @@ impl Registry {
     /// # Errors
     /// As [`Registry::with_file`].
     #[doc(hidden)]
-    pub fn with_names(path: Option<&Path>, names: &[String]) -> Result<Registry> {
+    pub(crate) fn with_names(path: Option<&Path>, names: &[String]) -> Result<Registry> {
         let mut rows = match path {
             None => builtin::rows(),
             Some(path) => {
@@ -111,7 +111,7 @@ impl Registry {
     /// A registry of `crawlers` alone, which identifies no user agent: for crawlers that were
     /// identified before.
     #[doc(hidden)]
-    pub fn of_crawlers(crawlers: Vec<Crawler>) -> Registry {
+    pub(crate) fn of_crawlers(crawlers: Vec<Crawler>) -> Registry {
         let generic = Crawler::once_known(GENERIC_NAME.to_owned());
         let rows = crawlers.into_iter().chain([generic]);
         Registry::new(rows.map(|crawler| LazyRow { crawler: crawler.into(), test: None }).collect())
@@ -119,7 +119,7 @@ impl Registry {
 
     /// The rank of each crawler's name among all names.
     #[doc(hidden)]
-    pub fn ranks(&self) -> Vec<u16> {
+    pub(crate) fn ranks(&self) -> Vec<u16> {
         let mut order: Vec<usize> = (0..self.crawlers.len()).collect();
         let names: Vec<&str> = self.crawlers.iter().map(LazyCrawler::name).collect();
         order.sort_unstable_by_key(|&crawler| names[crawler]);
@@ -164,13 +164,13 @@ impl Registry {
 
     /// The crawlers in matching order, to share.
     #[doc(hidden)]
-    pub fn shared(&self) -> Arc<[LazyCrawler]> {
+    pub(crate) fn shared(&self) -> Arc<[LazyCrawler]> {
         Arc::clone(&self.crawlers)
     }
 
     /// The names that their operators use only in robots.txt, to reserve training.
     #[doc(hidden)]
-    pub fn control_tokens(&self) -> impl Iterator<Item = CrawlerId> {
+    pub(crate) fn control_tokens(&self) -> impl Iterator<Item = CrawlerId> {
         self.silent.iter().copied().filter(|id| {
             let crawler = self.crawler(*id);
             crawler.visibility == Visibility::NoUserAgent && crawler.purpose == "ai-training"

@@ -48,7 +48,7 @@ const RENAMED: [(&str, &str); 10] = [
 ];
 
 /// `url`, and then the former URLs of its list.
-pub fn all_urls(url: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn all_urls(url: &str) -> impl Iterator<Item = &str> {
     let former = RENAMED.iter().filter(move |(_, now)| *now == url).map(|(former, _)| *former);
     std::iter::once(url).chain(former)
 }

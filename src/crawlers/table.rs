@@ -26,7 +26,7 @@ use crate::robots::model::StarGroups;
 use std::{collections::HashMap, path::Path, sync::LazyLock};
 
 /// The columns, in the order in which the built-in file has them.
-pub const COLUMNS: &str = "name, operator, purpose, user_agent_regex, user_agent_exclude, \
+pub(crate) const COLUMNS: &str = "name, operator, purpose, user_agent_regex, user_agent_exclude, \
     product_tokens, honours_star, rep_applies, user_triggered, sends_own_user_agent, crawl_delay, \
     ip_list_urls, ip_list_format, rdns_suffixes, documentation_url, sample_user_agent, evidence, \
     evidence_url, notes, reaction_promise, reaction_hours, crawl_delay_promise, \
@@ -34,7 +34,7 @@ pub const COLUMNS: &str = "name, operator, purpose, user_agent_regex, user_agent
 
 /// A row of the file, its patterns compiled.
 #[derive(Debug)]
-pub struct RegistryRow {
+pub(crate) struct RegistryRow {
     /// The crawler.
     pub crawler: Crawler,
     /// Which user agents are this crawler's: none where it sends none.
@@ -43,7 +43,7 @@ pub struct RegistryRow {
 
 /// The test that a user agent must pass to be a crawler's.
 #[derive(Debug)]
-pub struct Test {
+pub(crate) struct Test {
     /// It matches this ...
     pub include: Pattern,
     /// ... and not this.
@@ -54,7 +54,7 @@ pub struct Test {
 ///
 /// Errors name the line of the first mistake: an unknown column, a word that
 /// its column does not know, a regex that does not compile, a name twice.
-pub fn read(path: &Path, text: &[u8]) -> Result<Vec<RegistryRow>> {
+pub(crate) fn read(path: &Path, text: &[u8]) -> Result<Vec<RegistryRow>> {
     let (rows, errors) = read_all(path, text);
     match errors.into_iter().next() {
         None => Ok(rows.into_iter().map(|(_, row)| row).collect()),
@@ -63,7 +63,7 @@ pub fn read(path: &Path, text: &[u8]) -> Result<Vec<RegistryRow>> {
 }
 
 /// All rows that can be read, each with its line, and all mistakes, in the order of their lines.
-pub fn read_all(path: &Path, text: &[u8]) -> (Vec<(u64, RegistryRow)>, Vec<Error>) {
+pub(crate) fn read_all(path: &Path, text: &[u8]) -> (Vec<(u64, RegistryRow)>, Vec<Error>) {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(text);
     let header = reader.headers().map_err(|error| wrong_csv(path, &error)).cloned();
     let columns = match header.and_then(|header| Columns::new(path, &header)) {
@@ -90,7 +90,7 @@ pub fn read_all(path: &Path, text: &[u8]) -> (Vec<(u64, RegistryRow)>, Vec<Error
 
 /// The crawler of one `line` with all columns and without line breaks in its cells. A reader of CSV
 /// takes far longer to make than to read a line.
-pub fn read_line(line: &str) -> Result<Crawler> {
+pub(crate) fn read_line(line: &str) -> Result<Crawler> {
     static ALL: LazyLock<Columns> = LazyLock::new(|| {
         let names = COLUMNS.split(", ").map(str::to_owned);
         Columns(names.zip(0..).collect())
@@ -294,7 +294,7 @@ fn product_tokens(cells: &Cells, name: &str) -> Result<Vec<String>> {
 }
 
 /// The error for `error` of a CSV reader.
-pub fn wrong_csv(path: &Path, error: &csv::Error) -> Error {
+pub(crate) fn wrong_csv(path: &Path, error: &csv::Error) -> Error {
     let line = error.position().map_or(1, csv::Position::line);
     let why = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {

@@ -11,7 +11,7 @@ use super::rules::DenyRules;
 named_enum! {
     /// A syntax of rules.
     #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-    pub enum Form {
+    pub(crate) enum Form {
         /// For the context http.
         Nginx = "nginx",
         /// For virtual hosts.
@@ -36,7 +36,7 @@ named_enum! {
 named_enum! {
     /// What a request is recognised by.
     #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-    pub enum DenyBy {
+    pub(crate) enum DenyBy {
         /// The User-Agent header.
         UserAgent = "user-agent",
         /// The address ranges that the operator publishes.
@@ -46,7 +46,7 @@ named_enum! {
 
 impl Form {
     /// What it can recognise requests by; the default comes first.
-    pub fn choices(self) -> &'static [DenyBy] {
+    pub(crate) fn choices(self) -> &'static [DenyBy] {
         match self {
             Form::Nftables | Form::Crowdsec => &[DenyBy::Address],
             Form::Fail2ban => &[DenyBy::UserAgent],
@@ -55,12 +55,12 @@ impl Form {
     }
 
     /// Whether its rules let requests for `/robots.txt` pass.
-    pub fn exempts_robots_txt(self) -> bool {
+    pub(crate) fn exempts_robots_txt(self) -> bool {
         !matches!(self, Form::Nftables | Form::Crowdsec)
     }
 
     /// The start and the end of a user agent.
-    pub fn anchors(self) -> Anchors {
+    pub(crate) fn anchors(self) -> Anchors {
         match self {
             Form::Fail2ban => fail2ban::ANCHORS,
             _ => HEADER,
@@ -68,7 +68,7 @@ impl Form {
     }
 
     /// The text of `rules`.
-    pub fn text(self, rules: &DenyRules) -> String {
+    pub(crate) fn text(self, rules: &DenyRules) -> String {
         match self {
             Form::Nginx => nginx::text(rules),
             Form::Apache => apache::text(rules),

@@ -21,7 +21,7 @@ const REPEATED_MAX: u32 = 1000;
 
 /// The start and the end of the text in a form.
 #[derive(Clone, Copy, Debug)]
-pub struct Anchors {
+pub(crate) struct Anchors {
     /// `^`, or what stands for it.
     pub start: &'static str,
     /// `$`, or what stands for it.
@@ -29,13 +29,13 @@ pub struct Anchors {
 }
 
 /// The anchors of forms that match the header alone.
-pub const HEADER: Anchors = Anchors { start: "^", end: "$" };
+pub(crate) const HEADER: Anchors = Anchors { start: "^", end: "$" };
 
 /// `regex`, from a registry, in the shared syntax.
 ///
 /// # Errors
 /// If an engine of some form cannot read it, or reads it in another way.
-pub fn portable(regex: &str, anchors: Anchors) -> Result<String, String> {
+pub(crate) fn portable(regex: &str, anchors: Anchors) -> Result<String, String> {
     let ast = Parser::new().parse(regex).map_err(|err| err.kind().to_string())?;
     let mut text = String::new();
     push(&ast, anchors, &mut text)?;

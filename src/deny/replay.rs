@@ -36,7 +36,7 @@ const ROBOTS_TXT: &[u8] = b"/robots.txt";
 
 /// Rules as they stand, and who they are for.
 #[derive(Debug)]
-pub struct Replay<'a> {
+pub(crate) struct Replay<'a> {
     registry: &'a Registry,
     denied: &'a [DeniedCrawler],
     groups: Vec<PatternGroup>,
@@ -47,7 +47,7 @@ pub struct Replay<'a> {
 
 /// What would have been refused.
 #[derive(Debug, Default)]
-pub struct ReplayCounts {
+pub(crate) struct ReplayCounts {
     /// All requests.
     pub requests: u64,
     /// Those that would have been refused, by crawler.
@@ -91,7 +91,7 @@ impl<'a> Replay<'a> {
     ///
     /// # Errors
     /// If a pattern cannot be compiled.
-    pub fn new(
+    pub(crate) fn new(
         registry: &'a Registry,
         denied: &'a [DeniedCrawler],
         groups: &[AgentGroup],
@@ -111,7 +111,7 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// If a log cannot be read to its end, or if a request outside of the selection would have been
     /// refused. The error names its line.
-    pub fn run(mut self, sources: &[Source], hints: &Hints) -> Result<ReplayCounts> {
+    pub(crate) fn run(mut self, sources: &[Source], hints: &Hints) -> Result<ReplayCounts> {
         let mut cache = UserAgentCache::default();
         for source in sources {
             let mut chunks =
@@ -193,7 +193,7 @@ impl<'a> Replay<'a> {
 
 impl ReplayCounts {
     /// The counts in lines.
-    pub fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let refused: u64 = self.refused.values().sum();
         let of = counted(self.requests, "request");
         let mut lines = vec![format!(

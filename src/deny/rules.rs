@@ -15,7 +15,7 @@ use super::pattern::{Anchors, portable};
 use super::selection::DeniedCrawler;
 
 /// The words by which an existing file of rules is recognised.
-pub const MARK: &str = "botaudit deny";
+pub(crate) const MARK: &str = "botaudit deny";
 
 /// The most characters of a comment, which may repeat names from other files.
 const COMMENT_CHARS_MAX: usize = 300;
@@ -31,7 +31,7 @@ const PRIVATE: [Ipv4Addr; 5] = [
 
 /// What is refused, and why.
 #[derive(Clone, Debug, Default)]
-pub struct DenyRules {
+pub(crate) struct DenyRules {
     /// The lines of the head.
     pub head: Vec<String>,
     /// By user agent.
@@ -44,7 +44,7 @@ pub struct DenyRules {
 
 /// User agents with the same exceptions.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct AgentGroup {
+pub(crate) struct AgentGroup {
     /// Patterns of user agents that are not refused.
     pub excepts: Vec<String>,
     /// What is refused.
@@ -53,7 +53,7 @@ pub struct AgentGroup {
 
 /// A user agent to refuse.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct DeniedAgent {
+pub(crate) struct DeniedAgent {
     /// The reason.
     pub why: String,
     /// The pattern, for any case.
@@ -62,7 +62,7 @@ pub struct DeniedAgent {
 
 /// The networks of a crawler.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct DeniedNetworks {
+pub(crate) struct DeniedNetworks {
     /// The reason.
     pub why: String,
     /// In order, IPv4 first.
@@ -71,19 +71,19 @@ pub struct DeniedNetworks {
 
 impl DenyRules {
     /// The head as comments, each line after `prefix`.
-    pub fn head(&self, prefix: &str) -> String {
+    pub(crate) fn head(&self, prefix: &str) -> String {
         self.head.iter().map(|line| format!("{prefix} {}\n", comment(line))).collect()
     }
 
     /// Who is refused, and why.
-    pub fn reasons(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = &str> {
         let agents = self.agents.iter().flat_map(|group| &group.denied);
         let networks = self.networks.iter().map(|denied| denied.why.as_str());
         agents.map(|agent| agent.why.as_str()).chain(networks)
     }
 
     /// All networks, each once.
-    pub fn distinct_networks(&self) -> Vec<IpNet> {
+    pub(crate) fn distinct_networks(&self) -> Vec<IpNet> {
         let mut all: Vec<IpNet> =
             self.networks.iter().flat_map(|denied| denied.networks.iter().copied()).collect();
         all.sort_unstable();
@@ -92,19 +92,19 @@ impl DenyRules {
     }
 
     /// The reasons for networks as comments.
-    pub fn network_reasons(&self, prefix: &str) -> String {
+    pub(crate) fn network_reasons(&self, prefix: &str) -> String {
         self.networks.iter().map(|denied| format!("{prefix} {}\n", comment(&denied.why))).collect()
     }
 }
 
 /// `text` as a comment: one line that no syntax continues on the next.
-pub fn comment(text: &str) -> String {
+pub(crate) fn comment(text: &str) -> String {
     let text: String = visible(text.as_bytes()).chars().take(COMMENT_CHARS_MAX).collect();
     if text.ends_with('\\') { text + "." } else { text }
 }
 
 /// `patterns` as one.
-pub fn any_of(patterns: &[String]) -> String {
+pub(crate) fn any_of(patterns: &[String]) -> String {
     patterns.iter().map(|pattern| format!("(?:{pattern})")).collect::<Vec<_>>().join("|")
 }
 
@@ -113,7 +113,7 @@ pub fn any_of(patterns: &[String]) -> String {
 ///
 /// # Errors
 /// If a pattern cannot be written for servers.
-pub fn agent_groups(
+pub(crate) fn agent_groups(
     denied: &[DeniedCrawler],
     registry: &Registry,
     anchors: Anchors,
@@ -164,7 +164,7 @@ fn excepts<'a>(
 
 /// The published networks of `denied`, and the crawlers that publish none. Addresses that are not
 /// public are left out: they may be those of a proxy.
-pub fn network_groups(
+pub(crate) fn network_groups(
     denied: &[DeniedCrawler],
     ranges: &Ranges,
 ) -> (Vec<DeniedNetworks>, Vec<String>) {

@@ -12,7 +12,7 @@ use crate::report::threshold::Threshold;
 use crate::time::Zone;
 
 /// The condition without `--where`.
-pub const DEFAULT_CONDITION: &str = "violations > 0";
+pub(crate) const DEFAULT_CONDITION: &str = "violations > 0";
 
 /// Denying these removes the site from search results, stops its advertisements, or its previews in
 /// messages.
@@ -20,7 +20,7 @@ const USEFUL_PURPOSES: [&str; 3] = ["ads", "preview", "search"];
 
 /// A crawler to deny, and what it did.
 #[derive(Clone, Debug)]
-pub struct DeniedCrawler {
+pub(crate) struct DeniedCrawler {
     /// In the registry of the patterns.
     pub id: CrawlerId,
     /// Its name.
@@ -33,7 +33,7 @@ pub struct DeniedCrawler {
 
 /// The result of a condition.
 #[derive(Debug, Default)]
-pub struct DenySelection {
+pub(crate) struct DenySelection {
     /// By name, as in the report.
     pub denied: Vec<DeniedCrawler>,
     /// Tools, and crawlers with useful purposes, that meet the condition, which does not name them.
@@ -47,7 +47,7 @@ impl DenySelection {
     ///
     /// # Errors
     /// If one of them is not in `registry`.
-    pub fn new(
+    pub(crate) fn new(
         audit: &ReportModel,
         condition: &Threshold,
         registry: &Registry,
@@ -116,7 +116,7 @@ impl DeniedCrawler {
     }
 
     /// Why it is denied, on one line: crawler, operator, numbers and period.
-    pub fn why(&self) -> String {
+    pub(crate) fn why(&self) -> String {
         let violations = counted(self.sums.violations, "violation");
         let requests = counted(self.sums.requests, "request");
         let period = self.span.map_or_else(String::new, |span| {

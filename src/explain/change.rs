@@ -5,7 +5,7 @@ use crate::url::path::{encoded, is_unreserved};
 
 /// A change that preparing a path made.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum PathChange {
+pub(crate) enum PathChange {
     /// `#` and the text after it were removed: no crawler sends them.
     FragmentCut,
     /// `/` was added in front: the URL ended after its host, or its query began there.
@@ -19,7 +19,7 @@ pub enum PathChange {
 }
 
 /// The changes of preparing `target` for `dialect`, each kind once.
-pub fn changes(target: &[u8], dialect: Dialect) -> Vec<PathChange> {
+pub(crate) fn changes(target: &[u8], dialect: Dialect) -> Vec<PathChange> {
     let end = memchr::memchr(b'#', target);
     let text = &target[..end.unwrap_or(target.len())];
     // The two digits of each encoding, and its byte.

@@ -7,7 +7,7 @@ use crate::robots::product_token::first_product_token;
 
 /// A crawler with its id in the judge.
 #[derive(Clone, Copy, Debug)]
-pub struct CheckedCrawler<'a> {
+pub(crate) struct CheckedCrawler<'a> {
     /// The id in the judge.
     pub id: CrawlerId,
     /// The crawler as shown to people.
@@ -16,7 +16,7 @@ pub struct CheckedCrawler<'a> {
 
 /// How the user gave the crawler, and what is known about it.
 #[derive(Clone, Copy, Debug)]
-pub enum CrawlerKind<'a> {
+pub(crate) enum CrawlerKind<'a> {
     /// A crawler of the registry, given by name.
     Crawler(&'a Crawler),
     /// A crawler of the registry, found by this user agent.
@@ -32,14 +32,17 @@ pub enum CrawlerKind<'a> {
 
 impl<'a> CheckedCrawler<'a> {
     /// The crawler named `name`, in any ASCII case.
-    pub fn named(registry: &'a Registry, name: &str) -> Option<CheckedCrawler<'a>> {
+    pub(crate) fn named(registry: &'a Registry, name: &str) -> Option<CheckedCrawler<'a>> {
         let id = registry.find(name)?;
         Some(CheckedCrawler { id, kind: CrawlerKind::Crawler(registry.crawler(id)) })
     }
 
     /// The sender of `user_agent`, the whole header; identified as in an audit. One that is not in
     /// the registry is known by its first product token.
-    pub fn by_user_agent(registry: &'a Registry, user_agent: &'a [u8]) -> CheckedCrawler<'a> {
+    pub(crate) fn by_user_agent(
+        registry: &'a Registry,
+        user_agent: &'a [u8],
+    ) -> CheckedCrawler<'a> {
         match registry.identify(user_agent) {
             Identified::Crawler(id) => CheckedCrawler {
                 id,
@@ -57,14 +60,14 @@ impl<'a> CheckedCrawler<'a> {
     }
 
     /// The crawler with only `product_token`; for a judge made for it.
-    pub fn ad_hoc(product_token: &'a str) -> CheckedCrawler<'a> {
+    pub(crate) fn ad_hoc(product_token: &'a str) -> CheckedCrawler<'a> {
         CheckedCrawler { id: AD_HOC, kind: CrawlerKind::Token(product_token) }
     }
 }
 
 impl<'a> CrawlerKind<'a> {
     /// The registry entry, if there is one.
-    pub fn crawler(self) -> Option<&'a Crawler> {
+    pub(crate) fn crawler(self) -> Option<&'a Crawler> {
         match self {
             CrawlerKind::Crawler(crawler) | CrawlerKind::FoundCrawler(crawler, _) => Some(crawler),
             CrawlerKind::Automated(..) | CrawlerKind::Unknown(..) | CrawlerKind::Token(_) => None,
@@ -75,7 +78,7 @@ impl<'a> CrawlerKind<'a> {
     /// one of the registry.
     ///
     /// [`Judge::ad_hoc`]: crate::judge::Judge::ad_hoc
-    pub fn ad_hoc_tokens(self) -> Option<Vec<String>> {
+    pub(crate) fn ad_hoc_tokens(self) -> Option<Vec<String>> {
         match self {
             CrawlerKind::Crawler(_) | CrawlerKind::FoundCrawler(..) => None,
             CrawlerKind::Token(token) => Some(vec![token.to_owned()]),
@@ -86,7 +89,7 @@ impl<'a> CrawlerKind<'a> {
     }
 
     /// Whether rules bind the crawler.
-    pub fn obligation(self) -> Obligation {
+    pub(crate) fn obligation(self) -> Obligation {
         self.crawler().map_or(Obligation::Bound, Crawler::obligation)
     }
 }

@@ -6,7 +6,7 @@ use crate::time::UtcTime;
 
 /// The ruling in force at a time, from the snapshots of an archive.
 #[derive(Clone, Debug)]
-pub struct InForce {
+pub(crate) struct InForce {
     /// The time.
     pub at: UtcTime,
     /// The ruling, and since when.

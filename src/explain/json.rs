@@ -47,7 +47,7 @@ const FIELDS: [&str; 19] = [
 ];
 
 /// The object with a line feed.
-pub fn json(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
+pub(crate) fn json(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
     let (located, asked) = (explanation.located, &explanation.asked);
     let (reason, reason_text) = reason(asked);
     let changes: Vec<&str> = asked.changes.iter().map(|one| change(*one).0).collect();
@@ -85,7 +85,7 @@ fn stated(stated: &StatedPreference) -> Value {
 }
 
 /// The object for a URL that could not be decided, with a line feed.
-pub fn undecided_json(given: &[u8], undecided: &Undecided, kind: CrawlerKind<'_>) -> String {
+pub(crate) fn undecided_json(given: &[u8], undecided: &Undecided, kind: CrawlerKind<'_>) -> String {
     let mut fields: Map<String, Value> =
         FIELDS.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
     fields["url"] = visible(given).into();

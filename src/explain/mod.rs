@@ -29,7 +29,7 @@ use reason::{DecisionReason, reason, without_rules};
 
 /// A URL with its robots.txt.
 #[derive(Clone, Debug)]
-pub struct Located<'a> {
+pub(crate) struct Located<'a> {
     /// The URL as given.
     pub given: &'a [u8],
     /// Its unprepared path and query.
@@ -49,7 +49,7 @@ pub struct Located<'a> {
 
 /// A robots.txt with its source.
 #[derive(Clone, Debug)]
-pub struct File {
+pub(crate) struct File {
     /// The source as shown to the user.
     pub source: String,
     /// The parsed file.
@@ -61,7 +61,7 @@ type Decidable<T> = std::result::Result<T, Undecided>;
 
 /// Why a URL cannot be decided.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Undecided {
+pub(crate) enum Undecided {
     /// It is neither an absolute URL nor a path.
     NoUrl,
     /// It is longer than this limit, which is far above the URLs of crawlers.
@@ -82,7 +82,7 @@ pub enum Undecided {
 
 /// The verdict on a URL for a crawler, with each step.
 #[derive(Clone, Debug)]
-pub struct Explanation<'a> {
+pub(crate) struct Explanation<'a> {
     /// The URL and the robots.txt.
     pub located: &'a Located<'a>,
     /// The groups that bind; `None` if there is no file.
@@ -97,7 +97,7 @@ pub struct Explanation<'a> {
 
 /// The verdict in one dialect, with each step.
 #[derive(Clone, Debug)]
-pub struct DialectVerdict<'a> {
+pub(crate) struct DialectVerdict<'a> {
     /// The dialect.
     pub dialect: Dialect,
     /// The path as it was compared with the rules.
@@ -114,32 +114,32 @@ pub struct DialectVerdict<'a> {
 
 impl Explanation<'_> {
     /// Whether the other dialect gives another verdict or another deciding line.
-    pub fn is_dialect_decisive(&self) -> bool {
+    pub(crate) fn is_dialect_decisive(&self) -> bool {
         let said = |by: &DialectVerdict<'_>| (by.is_allowed(), by.line());
         said(&self.asked) != said(&self.other)
     }
 
     /// Disallowed, but the crawler may still have an earlier robots.txt that allows it.
-    pub fn is_grace(&self) -> bool {
+    pub(crate) fn is_grace(&self) -> bool {
         matches!(self.asked.verdict, Verdict::Grace(_))
     }
 }
 
 impl DialectVerdict<'_> {
     /// Whether the crawler may request the path.
-    pub fn is_allowed(&self) -> bool {
+    pub(crate) fn is_allowed(&self) -> bool {
         !self.verdict.is_disallowed() && self.verdict != Verdict::Unreachable
     }
 
     /// The deciding line, from 1; `None` if no rule matched or rules do not matter.
-    pub fn line(&self) -> Option<u32> {
+    pub(crate) fn line(&self) -> Option<u32> {
         self.verdict.rule().map(|rule| rule.line)
     }
 }
 
 /// Finds the robots.txt for `given`, an absolute URL, or a path of `origin`. A single file applies
 /// to all URLs; an archive has a ruling in force at `at`.
-pub fn locate<'a>(
+pub(crate) fn locate<'a>(
     judge: &Judge,
     given: &'a [u8],
     origin: Option<&Origin>,
@@ -220,7 +220,7 @@ fn file(judge: &Judge, origin: Option<&Origin>) -> Decidable<File> {
 ///
 /// # Errors
 /// If the verdict and its explanation disagree, which would be a bug.
-pub fn explain<'a>(
+pub(crate) fn explain<'a>(
     judge: &'a Judge,
     crawler: CrawlerId,
     located: &'a Located<'a>,

@@ -7,7 +7,7 @@ use crate::robots::model::Directive;
 /// Why a path is allowed or not. Indexes refer to the list of matches, from 0; the deciding rule
 /// has the index 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum DecisionReason {
+pub(crate) enum DecisionReason {
     /// `/robots.txt` may always be requested, whatever the rules.
     RobotsTxtItself,
     /// Everything is allowed: there is no robots.txt, or none that counts.
@@ -37,7 +37,7 @@ pub enum DecisionReason {
 }
 
 /// Why the first of `matches` decides with the groups `bound`.
-pub fn reason(bound: &Bound<'_>, matches: &[Match<'_>]) -> DecisionReason {
+pub(crate) fn reason(bound: &Bound<'_>, matches: &[Match<'_>]) -> DecisionReason {
     let Some((first, others)) = matches.split_first() else {
         return match bound.by {
             BoundBy::Nothing | BoundBy::NothingButItsName => DecisionReason::NoGroup,
@@ -61,7 +61,7 @@ pub fn reason(bound: &Bound<'_>, matches: &[Match<'_>]) -> DecisionReason {
 }
 
 /// Why a path is allowed or not without rules in force.
-pub fn without_rules(ruling: Option<Ruling>) -> DecisionReason {
+pub(crate) fn without_rules(ruling: Option<Ruling>) -> DecisionReason {
     match ruling {
         Some(Ruling::AllowAll(why)) => DecisionReason::AllAllowed(why),
         Some(Ruling::Unreachable) => DecisionReason::Unreachable,

@@ -23,7 +23,7 @@ const AUTOMATED: &str = "unknown, but it looks automated";
 const UNKNOWN: &str = "unknown, and it does not look automated";
 
 /// The verdict on one line, with the URL.
-pub fn verdict_line(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
+pub(crate) fn verdict_line(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
     let verdict = verdict(explanation.asked.is_allowed());
     let line = explanation.asked.line().map_or("-".to_owned(), |line| format!("line {line}"));
     let binding = if kind.obligation() == Obligation::Bound { "" } else { "  (not bound)" };
@@ -31,17 +31,17 @@ pub fn verdict_line(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> Str
 }
 
 /// One line for a URL that could not be decided.
-pub fn undecided_line(given: &[u8], undecided: &Undecided) -> String {
+pub(crate) fn undecided_line(given: &[u8], undecided: &Undecided) -> String {
     format!("{:<10}  {:<10}  {}: {}\n", "undecided", "-", shown(given), undecided_words(undecided))
 }
 
 /// The reason why nothing could be decided, shown below the URL.
-pub fn undecided_text(given: &[u8], undecided: &Undecided) -> String {
+pub(crate) fn undecided_text(given: &[u8], undecided: &Undecided) -> String {
     format!("{}\nundecided: {}\n", shown(given), undecided_words(undecided))
 }
 
 /// The verdict and each step to it.
-pub fn text(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
+pub(crate) fn text(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
     let mut rows = Rows(format!("{}\n", visible(explanation.located.given)));
     rows.0.push_str(&headline(&explanation.asked, kind));
     rows.0.push_str("\n\n");

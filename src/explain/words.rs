@@ -12,12 +12,12 @@ use crate::table::escape::visible;
 const SHOWN_CHARS_MAX: usize = 120;
 
 /// `allowed` or `disallowed`.
-pub fn verdict(allowed: bool) -> &'static str {
+pub(crate) fn verdict(allowed: bool) -> &'static str {
     if allowed { "allowed" } else { "disallowed" }
 }
 
 /// The crawler in a few words.
-pub fn name(kind: CrawlerKind<'_>) -> String {
+pub(crate) fn name(kind: CrawlerKind<'_>) -> String {
     match kind {
         CrawlerKind::Crawler(crawler) | CrawlerKind::FoundCrawler(crawler, _) => {
             visible(crawler.name.as_bytes())
@@ -29,7 +29,7 @@ pub fn name(kind: CrawlerKind<'_>) -> String {
 }
 
 /// Whether the rules bind `crawler`, and the source of that statement.
-pub fn binding_words(crawler: &Crawler) -> String {
+pub(crate) fn binding_words(crawler: &Crawler) -> String {
     let bound = match crawler.stated_policy() {
         StatedPolicy::Follows => "its operator says that it follows robots.txt",
         StatedPolicy::Partly => {
@@ -47,7 +47,7 @@ pub fn binding_words(crawler: &Crawler) -> String {
 }
 
 /// A change to a path: a name, and the reason.
-pub fn change(change: PathChange) -> (&'static str, &'static str) {
+pub(crate) fn change(change: PathChange) -> (&'static str, &'static str) {
     use PathChange::*;
     match change {
         FragmentCut => ("fragment-cut", "the part after # was removed: crawlers do not send it"),
@@ -65,7 +65,7 @@ pub fn change(change: PathChange) -> (&'static str, &'static str) {
 }
 
 /// The reason for a decision: a name, and a sentence without a full stop.
-pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
+pub(crate) fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
     use DecisionReason::*;
     let line = |index: usize| found.matches[index].rule.line;
     let length = |index: usize| found.matches[index].length();
@@ -116,7 +116,7 @@ pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
 }
 
 /// Why a URL could not be decided, and what to do about it.
-pub fn undecided_words(undecided: &Undecided) -> String {
+pub(crate) fn undecided_words(undecided: &Undecided) -> String {
     match undecided {
         Undecided::NoUrl => "not a URL or path; write https://example.com/page, or /page with \
                              --origin"
@@ -151,7 +151,7 @@ fn file_name(origin: &Origin) -> String {
 }
 
 /// Foreign bytes, escaped and cut.
-pub fn shown(bytes: &[u8]) -> String {
+pub(crate) fn shown(bytes: &[u8]) -> String {
     let text = visible(bytes);
     match text.char_indices().nth(SHOWN_CHARS_MAX) {
         None => text,
@@ -160,7 +160,7 @@ pub fn shown(bytes: &[u8]) -> String {
 }
 
 /// The usual spelling of a field name.
-pub fn field_name(field: &str) -> String {
+pub(crate) fn field_name(field: &str) -> String {
     let (first, rest) = field.split_at(1);
     first.to_ascii_uppercase() + rest
 }

@@ -10,28 +10,28 @@ use crate::input::{compression::Compression, read_error::ReadErrorCause};
 const PIECE_BYTES: usize = 1 << 14;
 
 /// Takes under 4 MiB, however large the blocks.
-pub struct Bzip2(Decompress);
+pub(crate) struct Bzip2(Decompress);
 
 impl Bzip2 {
     /// A decoder before the first stream.
-    pub fn new() -> Bzip2 {
+    pub(crate) fn new() -> Bzip2 {
         Bzip2(Decompress::new(false))
     }
 
     /// A decoder before a stream.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         if self.0.total_in() > 0 {
             *self = Bzip2::new();
         }
     }
 
     /// Bytes that the next step should see, if the file still has them.
-    pub fn wanted(&self) -> usize {
+    pub(crate) fn wanted(&self) -> usize {
         PIECE_BYTES - slice_len(self.0.total_in() % PIECE_BYTES as u64)
     }
 
     /// Decompresses a part of it.
-    pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
+    pub(crate) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
         let input = &input[..input.len().min(self.wanted())];
         let (in_before, out_before) = (self.0.total_in(), self.0.total_out());
         let result = self.0.decompress(input, out);

@@ -24,7 +24,7 @@ pub struct Checkpoint {
 
 /// The lines of a log from its first, as they are read.
 #[derive(Clone, Default)]
-pub struct Prefix {
+pub(crate) struct Prefix {
     hasher: Xxh3,
     bytes: u64,
     lines: u64,
@@ -40,12 +40,12 @@ fn next_mark_line(line: u64) -> u64 {
 
 impl Prefix {
     /// An empty beginning.
-    pub fn new() -> Prefix {
+    pub(crate) fn new() -> Prefix {
         Prefix { next_mark: 1, ..Prefix::default() }
     }
 
     /// Adds `bytes`, which may end within a line.
-    pub fn absorb(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn absorb(&mut self, mut bytes: &[u8]) {
         loop {
             let wanted = usize::try_from(self.next_mark - self.lines).unwrap_or(usize::MAX);
             let Some(lf) = memchr_iter(b'\n', bytes).nth(wanted - 1) else { break };
@@ -63,27 +63,27 @@ impl Prefix {
     }
 
     /// Bytes so far.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Whole lines so far.
-    pub fn lines(&self) -> u64 {
+    pub(crate) fn lines(&self) -> u64 {
         self.lines
     }
 
     /// The hash of all bytes so far.
-    pub fn hash(&self) -> u128 {
+    pub(crate) fn hash(&self) -> u128 {
         self.hasher.digest128()
     }
 
     /// The marks that were passed.
-    pub fn marks(&self) -> &[u128] {
+    pub(crate) fn marks(&self) -> &[u128] {
         &self.marks
     }
 
     /// The position so far; valid after a whole line.
-    pub fn reached(&self) -> Checkpoint {
+    pub(crate) fn reached(&self) -> Checkpoint {
         let marks = self.marks.clone();
         Checkpoint { bytes: self.bytes, lines: self.lines, hash: self.hash(), marks }
     }

@@ -73,7 +73,7 @@ impl Chunks {
 
     /// Those of a log, whose lines may also end in CR alone, or be encoded in UTF-16: see
     /// `src/input/log_text.rs`.
-    pub fn of_log(file: FileId, opened: Opened, chunk_bytes: usize) -> Chunks {
+    pub(crate) fn of_log(file: FileId, opened: Opened, chunk_bytes: usize) -> Chunks {
         Chunks::of_text(file, LogText::of_log(opened), chunk_bytes)
     }
 
@@ -145,7 +145,7 @@ impl Chunks {
     }
 
     /// A sketch of all text that was read.
-    pub fn sketch(&self) -> Option<ContentSketch> {
+    pub(crate) fn sketch(&self) -> Option<ContentSketch> {
         self.ahead.sketcher.sketch()
     }
 

@@ -20,11 +20,11 @@ named_enum! {
 }
 
 /// The bytes that identify any compression.
-pub const MAGIC_BYTES_MAX: usize = 6;
+pub(crate) const MAGIC_BYTES_MAX: usize = 6;
 
 /// The window limit of a decoder. `zstd --ultra -22` and `zstd --long` need exactly this much, `xz
 /// -9` half of it; larger windows need special options.
-pub const MEMORY_BYTES_MAX: usize = 128 << 20;
+pub(crate) const MEMORY_BYTES_MAX: usize = 128 << 20;
 
 impl Compression {
     /// The compression of a file, or of another member of it, that begins with `start`.
@@ -42,7 +42,7 @@ impl Compression {
     }
 
     /// That the name of `path` claims.
-    pub fn claimed_by(path: &Path) -> Option<Compression> {
+    pub(crate) fn claimed_by(path: &Path) -> Option<Compression> {
         match path.extension()?.to_ascii_lowercase().to_str()? {
             "gz" => Some(Compression::Gzip),
             "zst" | "zstd" => Some(Compression::Zstd),
@@ -53,7 +53,7 @@ impl Compression {
     }
 
     /// The usual suffixes of such files.
-    pub fn suffix(self) -> &'static str {
+    pub(crate) fn suffix(self) -> &'static str {
         match self {
             Compression::Gzip => ".gz",
             Compression::Zstd => ".zst",

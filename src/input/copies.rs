@@ -20,14 +20,14 @@ use crate::input::source::{Location, Source};
 use crate::merge::merge_fields;
 
 /// The decompressed bytes that are compared first; a file with fewer is short.
-pub const HEAD_BYTES: usize = 4 << 10;
+pub(crate) const HEAD_BYTES: usize = 4 << 10;
 
 /// Decompressed bytes that are compared at once.
 const STEP_BYTES: usize = 256 << 10;
 
 /// Sources without those that others contain.
 #[derive(Clone, Debug, Default)]
-pub struct DistinctLogs {
+pub(crate) struct DistinctLogs {
     /// The sources that are read, in the given order.
     pub sources: Vec<Source>,
     /// The others.
@@ -67,7 +67,7 @@ pub struct AlikeLogs {
 
 /// Which short logs are taken for beginnings of others.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum ShortCopies {
+pub(crate) enum ShortCopies {
     /// All whose content is the beginning of another one.
     ByContent,
     /// Of these, only those with the same [`lasting_name`] in the same directory: some equal lines
@@ -77,17 +77,17 @@ pub enum ShortCopies {
 
 impl Repeats {
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.copies.is_empty() && self.alike.is_empty()
     }
 
     /// The number of logs that are not read, though a damage may hide what others lack.
-    pub fn damaged(&self) -> usize {
+    pub(crate) fn damaged(&self) -> usize {
         self.copies.iter().filter(|copy| copy.damage.is_some()).count()
     }
 
     /// A sentence for each log that is not read.
-    pub fn notes(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         self.copies.iter().map(|SkippedCopy { name, of, damage }| match damage {
             None => format!("{name} was not counted: {of} contains all of it"),
             Some(damage) => format!(
@@ -97,7 +97,7 @@ impl Repeats {
     }
 
     /// A sentence for each log that is read, but may repeat another one.
-    pub fn warnings(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
         self.alike.iter().map(|AlikeLogs { name, of }| {
             format!(
                 "{name} was counted, though {of} begins with the same lines: it is too short to \
@@ -109,7 +109,7 @@ impl Repeats {
 
 /// Removes sources that are contained in others. Of equal ones, one that is not damaged stays, and
 /// of several the first. Empty sources and those that are not files stay.
-pub fn without_copies(sources: Vec<Source>, short: ShortCopies) -> DistinctLogs {
+pub(crate) fn without_copies(sources: Vec<Source>, short: ShortCopies) -> DistinctLogs {
     let mut contents = Contents::of(&sources);
     let order = contents.order();
     let mut copy_of: Vec<Option<usize>> = vec![None; sources.len()];
@@ -136,7 +136,7 @@ pub fn without_copies(sources: Vec<Source>, short: ShortCopies) -> DistinctLogs 
 }
 
 /// Whether the content of `part` is the beginning of `whole`.
-pub fn is_beginning(part: &Source, whole: &Source) -> bool {
+pub(crate) fn is_beginning(part: &Source, whole: &Source) -> bool {
     let contents = Content::open(part).zip(Content::open(whole));
     contents.is_some_and(|mut contents| Comparison::of(&mut contents).begins())
 }

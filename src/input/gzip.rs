@@ -25,7 +25,7 @@ const RESERVED: u8 = 0b1110_0000;
 const BLOCKED: [u8; 4] = [b'B', b'C', 2, 0];
 
 /// Inflates one member after another.
-pub struct Gzip {
+pub(crate) struct Gzip {
     inflate: Decompress,
     crc: Crc,
     /// Whether the member is a block of blocked gzip.
@@ -34,12 +34,12 @@ pub struct Gzip {
 
 impl Gzip {
     /// A decoder before the first member.
-    pub fn new() -> Gzip {
+    pub(crate) fn new() -> Gzip {
         Gzip { inflate: Decompress::new(false), crc: Crc::new(), is_blocked: false }
     }
 
     /// Reads over the header.
-    pub fn begin(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
+    pub(crate) fn begin(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
         self.is_blocked = skip_header(raw, &mut self.crc)?;
         self.crc.reset();
         self.inflate.reset(false);
@@ -47,12 +47,12 @@ impl Gzip {
     }
 
     /// Whether the last member is a block that is not the last one of its file.
-    pub fn lacks_end_block(&self) -> bool {
+    pub(crate) fn lacks_end_block(&self) -> bool {
         self.is_blocked && self.inflate.total_out() > 0
     }
 
     /// Decompresses a part of the body.
-    pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
+    pub(crate) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
         let (in_before, out_before) = (self.inflate.total_in(), self.inflate.total_out());
         let result = self.inflate.decompress(input, out, FlushDecompress::None);
         let consumed = slice_len(self.inflate.total_in() - in_before);
@@ -67,7 +67,7 @@ impl Gzip {
     }
 
     /// Checks the trailer.
-    pub fn end(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
+    pub(crate) fn end(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
         // `total_out` and the trailer's length are taken modulo 2^32.
         let length = (self.inflate.total_out() & 0xffff_ffff) as u32;
         check_trailer(raw, self.crc.sum(), length)

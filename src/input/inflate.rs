@@ -9,7 +9,7 @@ use crate::input::step::{Next, Step};
 use crate::input::{bzip2::Bzip2, gzip::Gzip, raw_reader::RawReader, xz::Xz, zstd::Zstd};
 
 /// Inflates a file from its first byte to its end.
-pub struct Inflate {
+pub(crate) struct Inflate {
     compression: Compression,
     decoder: Decoder,
     state: State,
@@ -37,7 +37,7 @@ enum State {
 
 impl Inflate {
     /// A decoder before the first member, in `compression`.
-    pub fn new(compression: Compression) -> Inflate {
+    pub(crate) fn new(compression: Compression) -> Inflate {
         let decoder = match compression {
             Compression::Gzip => Decoder::Gzip(Gzip::new()),
             Compression::Zstd => Decoder::Zstd(Zstd::new()),
@@ -48,7 +48,7 @@ impl Inflate {
     }
 
     /// Decompresses into `out`, which is not empty; returns 0 only at the end.
-    pub fn read(&mut self, raw: &mut RawReader, out: &mut [u8]) -> Result<usize, ReadError> {
+    pub(crate) fn read(&mut self, raw: &mut RawReader, out: &mut [u8]) -> Result<usize, ReadError> {
         loop {
             match self.state {
                 State::Start => self.begin_member(raw)?,
@@ -77,7 +77,7 @@ impl Inflate {
     }
 
     /// Whether the file ended without the last block of its format, though between two members.
-    pub fn may_be_cut(&self) -> bool {
+    pub(crate) fn may_be_cut(&self) -> bool {
         let lacks_end = matches!(&self.decoder, Decoder::Gzip(gzip) if gzip.lacks_end_block());
         lacks_end && matches!(self.state, State::End)
     }

@@ -2,7 +2,7 @@
 
 /// `name` without the suffixes of rotation and compression: `access.log` for `access.log.2.gz` and
 /// `access.log-20261120.zst`.
-pub fn lasting_name(name: &str) -> String {
+pub(crate) fn lasting_name(name: &str) -> String {
     let mut name = name;
     loop {
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

@@ -20,7 +20,7 @@ pub struct LineReader<'a> {
 
 impl<'a> LineReader<'a> {
     /// The text of the lines that were not given yet.
-    pub fn rest(&self) -> &'a [u8] {
+    pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 }
@@ -43,7 +43,7 @@ impl<'a> Iterator for LineReader<'a> {
 }
 
 /// The bytes of `bytes` that [`lines`] leaves out, because their lines are over the limit.
-pub fn excess_bytes(bytes: &[u8]) -> u64 {
+pub(crate) fn excess_bytes(bytes: &[u8]) -> u64 {
     let length = |line: &[u8]| line.len().saturating_sub(LINE_BYTES_MAX + 1) as u64;
     bytes.split(|&byte| byte == b'\n').map(length).sum()
 }
@@ -51,7 +51,7 @@ pub fn excess_bytes(bytes: &[u8]) -> u64 {
 /// A line as it is given, from all that is before its LF. A line so long that even without CR it is over the limit is cut before its
 /// CR is looked for, as its end may be missing from the chunk.
 #[inline]
-pub fn shorten(line: &[u8]) -> &[u8] {
+pub(crate) fn shorten(line: &[u8]) -> &[u8] {
     if line.len() > LINE_BYTES_MAX + 1 {
         return &line[..LINE_BYTES_MAX + 1];
     }

@@ -16,7 +16,7 @@ const HEAD_BYTES_MAX: usize = 256 << 10;
 const STEP_BYTES: usize = 64 << 10;
 
 /// A log as a text, read front to back.
-pub struct LogText {
+pub(crate) struct LogText {
     opened: Opened,
     form: Form,
     /// Read from the source, before any change.
@@ -54,29 +54,29 @@ struct LineEnds {
 
 impl LogText {
     /// The text of a log.
-    pub fn of_log(opened: Opened) -> LogText {
+    pub(crate) fn of_log(opened: Opened) -> LogText {
         LogText { form: Form::Unknown, ..LogText::unchanged(opened) }
     }
 
     /// The bytes as they are.
-    pub fn unchanged(opened: Opened) -> LogText {
+    pub(crate) fn unchanged(opened: Opened) -> LogText {
         let (ready, form) = (Vec::new(), Form::Plain);
         LogText { opened, form, bytes_read: 0, ready, start: 0, end: None }
     }
 
     /// The opened source.
-    pub fn opened(&self) -> &Opened {
+    pub(crate) fn opened(&self) -> &Opened {
         &self.opened
     }
 
     /// The bytes read so far, before any change.
-    pub fn bytes_read(&self) -> u64 {
+    pub(crate) fn bytes_read(&self) -> u64 {
         self.bytes_read
     }
 
     /// Fills the start of `out`, which is not empty, and returns the number of bytes; 0 only at the
     /// end. After damage every further call returns the same damage.
-    pub fn read(&mut self, out: &mut [u8]) -> Result<usize, ReadError> {
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize, ReadError> {
         if let Form::Unknown = self.form {
             let count = self.read_source(out)?;
             let first = &out[..count];

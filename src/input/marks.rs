@@ -10,7 +10,7 @@ use wide::u8x16;
 use super::lines::{lines, shorten};
 
 /// The quotes of a line: those of request, referer and user agent in the common formats.
-pub type SixQuotes = [usize; 6];
+pub(crate) type SixQuotes = [usize; 6];
 
 /// The text that is searched at once. Its marks stay in the processor's first cache.
 const PART_BYTES: usize = 64 << 10;

@@ -36,7 +36,7 @@ enum Decoding {
 
 /// Opens `source`; `bytes_read` grows with the bytes read from it, as they lie
 /// on disk.
-pub fn open(source: &Source, bytes_read: &Arc<AtomicU64>) -> Result<Opened> {
+pub(crate) fn open(source: &Source, bytes_read: &Arc<AtomicU64>) -> Result<Opened> {
     match &source.location {
         Location::Stdin => Ok(Opened::new(Box::new(io::stdin()), None, bytes_read)),
         Location::Nowhere(why) => Err(Error::invalid_file(Path::new(&source.name), why)),
@@ -73,17 +73,17 @@ impl Opened {
     }
 
     /// Whether the source is compressed.
-    pub fn is_compressed(&self) -> bool {
+    pub(crate) fn is_compressed(&self) -> bool {
         !matches!(self.decoding, Decoding::Plain)
     }
 
     /// Whether the source ended undamaged, but without the last block of its format.
-    pub fn may_be_cut(&self) -> bool {
+    pub(crate) fn may_be_cut(&self) -> bool {
         matches!(&self.decoding, Decoding::Inflate(inflate) if inflate.may_be_cut())
     }
 
     /// Bytes read so far, as they lie on disk.
-    pub fn size_bytes(&self) -> u64 {
+    pub(crate) fn size_bytes(&self) -> u64 {
         self.raw.size_bytes()
     }
 
@@ -110,7 +110,7 @@ impl Opened {
     }
 
     /// Fills `out` as far as possible, and returns the number of bytes; those before damage stay.
-    pub fn fill(&mut self, out: &mut [u8]) -> usize {
+    pub(crate) fn fill(&mut self, out: &mut [u8]) -> usize {
         let mut filled = 0;
         while filled < out.len()
             && let Ok(count @ 1..) = self.read(&mut out[filled..])

@@ -14,7 +14,7 @@ const RAW_BUFFER_BYTES: usize = 144 << 10;
 const _: () = assert!(RAW_BUFFER_BYTES >= BLOCK_BYTES_MAX, "a block of zstd is looked at whole");
 
 /// A file as it lies on disk, read front to back.
-pub struct RawReader {
+pub(crate) struct RawReader {
     reader: Box<dyn Read + Send>,
     buffer: Box<[u8]>,
     start: usize,
@@ -29,23 +29,23 @@ pub struct RawReader {
 
 impl RawReader {
     /// `bytes_read` grows with each read, for progress.
-    pub fn new(reader: Box<dyn Read + Send>, bytes_read: Arc<AtomicU64>) -> RawReader {
+    pub(crate) fn new(reader: Box<dyn Read + Send>, bytes_read: Arc<AtomicU64>) -> RawReader {
         let buffer = vec![0; RAW_BUFFER_BYTES].into_boxed_slice();
         RawReader { reader, buffer, start: 0, end: 0, offset_bytes: 0, failed: None, bytes_read }
     }
 
     /// Damage at the next byte that was not consumed.
-    pub fn damage(&self, cause: ReadErrorCause) -> ReadError {
+    pub(crate) fn damage(&self, cause: ReadErrorCause) -> ReadError {
         ReadError { offset_bytes: self.offset_bytes, cause }
     }
 
     /// Bytes read from the file so far, whether they were consumed or not.
-    pub fn size_bytes(&self) -> u64 {
+    pub(crate) fn size_bytes(&self) -> u64 {
         self.offset_bytes + (self.end - self.start) as u64
     }
 
     /// The next bytes; empty only at the end of the file.
-    pub fn peek(&mut self) -> Result<&[u8], ReadError> {
+    pub(crate) fn peek(&mut self) -> Result<&[u8], ReadError> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
             self.fill_once()?;
@@ -54,7 +54,7 @@ impl RawReader {
     }
 
     /// The next `count` bytes, or fewer at the end of the file.
-    pub fn peek_at_least(&mut self, count: usize) -> Result<&[u8], ReadError> {
+    pub(crate) fn peek_at_least(&mut self, count: usize) -> Result<&[u8], ReadError> {
         assert!(count <= self.buffer.len(), "look-ahead is limited to the buffer");
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -68,19 +68,19 @@ impl RawReader {
     }
 
     /// The bytes that were read and not used yet; may be empty.
-    pub fn buffered(&self) -> &[u8] {
+    pub(crate) fn buffered(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
     /// Marks `count` bytes of `peek` as used.
-    pub fn consume(&mut self, count: usize) {
+    pub(crate) fn consume(&mut self, count: usize) {
         assert!(count <= self.end - self.start, "only what was seen can be used");
         self.start += count;
         self.offset_bytes += count as u64;
     }
 
     /// Moves bytes into `out`; 0 only at the end of the file.
-    pub fn read(&mut self, out: &mut [u8]) -> Result<usize, ReadError> {
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize, ReadError> {
         if self.start == self.end {
             let read = read_some(&mut *self.reader, self.failed, out);
             let count = read.map_err(|failure| self.unreadable(failure))?;

@@ -28,7 +28,7 @@ pub struct ContentSketch {
 
 /// Makes a sketch while a content is read.
 #[derive(Debug, Default)]
-pub struct Sketcher {
+pub(crate) struct Sketcher {
     bytes: u64,
     marks: Vec<u64>,
     /// The bytes of the block that begins at `next`.
@@ -40,14 +40,14 @@ pub struct Sketcher {
 
 impl ContentSketch {
     /// Whether the content is shorter than a block.
-    pub fn is_short(&self) -> bool {
+    pub(crate) fn is_short(&self) -> bool {
         self.marks.is_empty()
     }
 }
 
 impl Sketcher {
     /// Adds the next `bytes`.
-    pub fn absorb(&mut self, bytes: &[u8]) {
+    pub(crate) fn absorb(&mut self, bytes: &[u8]) {
         let start = self.bytes;
         self.bytes += bytes.len() as u64;
         self.keep_end(bytes);
@@ -68,7 +68,7 @@ impl Sketcher {
     }
 
     /// The sketch of all bytes so far; `None` of no byte.
-    pub fn sketch(&self) -> Option<ContentSketch> {
+    pub(crate) fn sketch(&self) -> Option<ContentSketch> {
         let kept = if self.marks.is_empty() { SHORT_END_MASK } else { u64::MAX };
         let end = xxh3_64_with_seed(&self.end, self.last_mark()) & kept;
         let sketch = ContentSketch { bytes: self.bytes, marks: self.marks.clone(), end };

@@ -32,7 +32,7 @@ pub enum Location {
 
 impl Source {
     /// The size on disk in bytes; `None` if it is not known before reading.
-    pub fn size_bytes(&self) -> Option<u64> {
+    pub(crate) fn size_bytes(&self) -> Option<u64> {
         match &self.location {
             Location::Stdin => None,
             Location::Nowhere(_) => Some(0),
@@ -54,7 +54,7 @@ impl FileId {
     }
 
     /// The index in the list of sources.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }

@@ -3,7 +3,7 @@
 use crate::input::read_error::ReadErrorCause;
 
 /// The result of one call to a decoder.
-pub struct Step {
+pub(crate) struct Step {
     /// The bytes of the input that were used.
     pub consumed: usize,
     /// Bytes that were put out.
@@ -13,7 +13,7 @@ pub struct Step {
 }
 
 /// How to go on after a [`Step`].
-pub enum Next {
+pub(crate) enum Next {
     /// With more input, or more room.
     More,
     /// The body of the member ends here, and all of it was delivered.
@@ -23,6 +23,6 @@ pub enum Next {
 }
 
 /// Decoders count in `u64`, but slices limit the numbers.
-pub fn slice_len(count: u64) -> usize {
+pub(crate) fn slice_len(count: u64) -> usize {
     usize::try_from(count).expect("no more than the slices that were given")
 }

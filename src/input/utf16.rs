@@ -2,7 +2,7 @@
 
 /// A decoder of UTF-16 to UTF-8, after the byte order mark. What is not valid becomes U+FFFD.
 #[derive(Debug)]
-pub struct Utf16 {
+pub(crate) struct Utf16 {
     is_big_endian: bool,
     /// The first byte of a unit.
     half: Option<u8>,
@@ -12,10 +12,10 @@ pub struct Utf16 {
 
 impl Utf16 {
     /// The bytes of the byte order mark.
-    pub const MARK_BYTES: usize = 2;
+    pub(crate) const MARK_BYTES: usize = 2;
 
     /// The decoder for a content that begins with `head`; `None` if it has no byte order mark.
-    pub fn of(head: &[u8]) -> Option<Utf16> {
+    pub(crate) fn of(head: &[u8]) -> Option<Utf16> {
         let is_big_endian = match head {
             [0xff, 0xfe, ..] => false,
             [0xfe, 0xff, ..] => true,
@@ -25,12 +25,12 @@ impl Utf16 {
     }
 
     /// Whether a content with this `start` may begin with a byte order mark.
-    pub fn may_begin(start: &[u8]) -> bool {
+    pub(crate) fn may_begin(start: &[u8]) -> bool {
         matches!(start, [] | [0xfe | 0xff] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
     }
 
     /// Adds the text of the next `bytes` to `out`.
-    pub fn decode(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn decode(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
         if let (Some(half), [first, rest @ ..]) = (self.half, bytes) {
             self.half = None;
             self.unit([half, *first], out);
@@ -42,7 +42,7 @@ impl Utf16 {
     }
 
     /// Adds what stands for an unfinished character at the end.
-    pub fn end(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
         if self.high.take().is_some() | self.half.take().is_some() {
             push(char::REPLACEMENT_CHARACTER, out);
         }

@@ -7,21 +7,21 @@ use crate::input::read_error::ReadErrorCause;
 use crate::input::step::{Next, Step, slice_len};
 
 /// Uses as much memory as the dictionary of the stream needs, up to a limit.
-pub struct Xz(Option<Stream>);
+pub(crate) struct Xz(Option<Stream>);
 
 impl Xz {
     /// A decoder before the first stream.
-    pub fn new() -> Xz {
+    pub(crate) fn new() -> Xz {
         Xz(None)
     }
 
     /// A decoder before a stream.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.0 = Stream::new_stream_decoder(MEMORY_BYTES_MAX as u64, 0).ok();
     }
 
     /// Decompresses a part of it.
-    pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
+    pub(crate) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
         let Some(stream) = &mut self.0 else {
             let next = Next::Damaged(ReadErrorCause::TooLarge(Compression::Xz));
             return Step { consumed: 0, produced: 0, next };

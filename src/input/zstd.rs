@@ -14,14 +14,14 @@ use crate::input::step::{Next, Step};
 const START_BYTES: usize = 5;
 
 /// A block, and the header of the next.
-pub const BLOCK_BYTES_MAX: usize = (128 << 10) + 3;
+pub(crate) const BLOCK_BYTES_MAX: usize = (128 << 10) + 3;
 
 /// The code of an error is its negated number.
 const WINDOW_TOO_LARGE: usize = 0_usize.wrapping_sub(16);
 const NO_MEMORY: usize = 0_usize.wrapping_sub(64);
 
 /// Uses as much memory as the window of the frame needs, up to a limit.
-pub struct Zstd {
+pub(crate) struct Zstd {
     context: DCtx<'static>,
     /// The bytes to the end of the block, or of the next header.
     wanted: usize,
@@ -31,7 +31,7 @@ pub struct Zstd {
 
 impl Zstd {
     /// A decoder before the first frame.
-    pub fn new() -> Zstd {
+    pub(crate) fn new() -> Zstd {
         let mut context = DCtx::create();
         let limit = DParameter::WindowLogMax(MEMORY_BYTES_MAX.ilog2());
         context.set_parameter(limit).expect("between 10 and 31");
@@ -39,18 +39,18 @@ impl Zstd {
     }
 
     /// A decoder before a frame.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.wanted = START_BYTES;
         self.is_full = false;
     }
 
     /// Bytes that the next step should see, if the file still has them.
-    pub fn wanted(&self) -> usize {
+    pub(crate) fn wanted(&self) -> usize {
         self.wanted
     }
 
     /// Decompresses a part of it.
-    pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
+    pub(crate) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
         if self.is_full {
             let step = self.step_once(&[], out);
             if step.produced > 0 || !matches!(step.next, Next::More) {

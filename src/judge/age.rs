@@ -1,7 +1,7 @@
 //! The age of a snapshot as text.
 
 /// `seconds` in a suitable unit. A negative age means that no earlier snapshot is known.
-pub fn age_text(seconds: i64) -> String {
+pub(crate) fn age_text(seconds: i64) -> String {
     let length = match seconds.unsigned_abs() {
         seconds @ 0..120 => format!("{seconds} seconds"),
         seconds @ 120..7_200 => format!("{} minutes", seconds / 60),

@@ -13,29 +13,29 @@ type Block<T> = Box<[OnceLock<T>; BLOCK]>;
 
 /// A value for each of some crawlers.
 #[derive(Debug)]
-pub struct ByCrawler<T>(Box<[OnceLock<Block<T>>]>);
+pub(crate) struct ByCrawler<T>(Box<[OnceLock<Block<T>>]>);
 
 impl<T> ByCrawler<T> {
     /// Room for the values of `crawlers` crawlers.
-    pub fn new(crawlers: usize) -> ByCrawler<T> {
+    pub(crate) fn new(crawlers: usize) -> ByCrawler<T> {
         ByCrawler((0..crawlers.div_ceil(BLOCK)).map(|_| OnceLock::new()).collect())
     }
 
     /// The value of `crawler`, if it was made.
-    pub fn get(&self, crawler: CrawlerId) -> Option<&T> {
+    pub(crate) fn get(&self, crawler: CrawlerId) -> Option<&T> {
         let block = self.0.get(crawler.index() / BLOCK)?.get()?;
         block[crawler.index() % BLOCK].get()
     }
 
     /// The value of `crawler`, which `new` makes if need be.
-    pub fn get_or_init(&self, crawler: CrawlerId, new: impl FnOnce() -> T) -> &T {
+    pub(crate) fn get_or_init(&self, crawler: CrawlerId, new: impl FnOnce() -> T) -> &T {
         let block = self.0[crawler.index() / BLOCK]
             .get_or_init(|| Box::new([const { OnceLock::new() }; BLOCK]));
         block[crawler.index() % BLOCK].get_or_init(new)
     }
 
     /// The most bytes that it takes, without what values allocate.
-    pub fn bytes_max(&self) -> usize {
+    pub(crate) fn bytes_max(&self) -> usize {
         size_of_val(&*self.0) + self.0.len() * BLOCK * size_of::<OnceLock<T>>()
     }
 }

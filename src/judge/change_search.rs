@@ -26,7 +26,7 @@ impl Judge {
     /// The changes of the rules for `crawler` at an origin with the history `known`, the earliest
     /// first.
     #[inline]
-    pub fn rule_changes<'a>(
+    pub(crate) fn rule_changes<'a>(
         &self,
         known: &'a OriginHistory,
         crawler: CrawlerId,

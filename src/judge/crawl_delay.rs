@@ -49,7 +49,7 @@ pub struct AskedDelay {
 
 impl DelayAndBound {
     /// `kind` is shared by the crawlers that the same groups bind.
-    pub fn new(
+    pub(crate) fn new(
         text: &ParsedRobotsTxt,
         profile: &CrawlerProfile,
         kind: &OnceLock<Option<RestrictionKind>>,
@@ -68,7 +68,7 @@ impl DelayAndBound {
 impl AskedDelay {
     /// The Crawl-delay for a crawler in `text`, whose digest is `digest`: that of the product
     /// token, or `*`, whose rules bind the crawler. Of several, the shortest.
-    pub fn new(
+    pub(crate) fn new(
         text: &ParsedRobotsTxt,
         digest: Digest,
         profile: &CrawlerProfile,

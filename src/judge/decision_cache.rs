@@ -24,7 +24,7 @@ const PATH_BYTES_MAX: usize = 84;
 
 /// A worker's cache, at most 768 KiB, which are allocated with the first decision.
 #[derive(Debug, Default)]
-pub struct DecisionCache {
+pub(crate) struct DecisionCache {
     slots: Box<[Slot]>,
     /// Decisions that were looked up, and those of them that were found, during the trial.
     looked_up: u32,
@@ -48,7 +48,7 @@ const FREE: Slot =
 impl DecisionCache {
     /// `policy.decide(path)`, from the cache if it was asked before.
     #[inline]
-    pub fn decide(&mut self, policy: &CompiledPolicy, path: &[u8]) -> IndexedDecision {
+    pub(crate) fn decide(&mut self, policy: &CompiledPolicy, path: &[u8]) -> IndexedDecision {
         if !policy.has_many_patterns() || path.len() > PATH_BYTES_MAX || self.is_given_up() {
             return policy.decide(path);
         }

@@ -18,7 +18,7 @@ use super::{Judge, robots::Robots};
 
 /// Which groups bind a crawler, and how they were found.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Bound<'a> {
+pub(crate) struct Bound<'a> {
     /// The product tokens that were looked for, in order, up to the first that a group names.
     pub tried: Vec<&'a str>,
     /// The group that binds the crawler.
@@ -39,7 +39,7 @@ pub struct Bound<'a> {
 
 /// What binds a crawler.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum BoundBy<'a> {
+pub(crate) enum BoundBy<'a> {
     /// Groups with this product token of the crawler.
     Token(&'a str),
     /// The `*` groups.
@@ -52,7 +52,7 @@ pub enum BoundBy<'a> {
 
 /// A rule that matches a path.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Match<'a> {
+pub(crate) struct Match<'a> {
     /// The rule.
     pub rule: &'a Rule,
     /// The pattern that the path was compared with.
@@ -63,7 +63,7 @@ pub struct Match<'a> {
 
 /// Which pattern of a rule matched.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum PatternForm {
+pub(crate) enum PatternForm {
     /// The rule's own.
     AsWritten,
     /// The directory of an Allow rule for an index page, as Google reads it.
@@ -91,14 +91,14 @@ impl BoundBy<'_> {
 
 impl Match<'_> {
     /// The length of the pattern in bytes; the longest one decides.
-    pub fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.pattern.len()
     }
 }
 
 impl Judge {
     /// The groups of `robots` that bind `crawler`.
-    pub fn bound<'a>(&'a self, robots: &'a Robots, crawler: CrawlerId) -> Bound<'a> {
+    pub(crate) fn bound<'a>(&'a self, robots: &'a Robots, crawler: CrawlerId) -> Bound<'a> {
         let profile = self.profiles.get(crawler);
         let selection = self.select(robots, crawler);
         let tokens = || profile.product_tokens.iter().map(String::as_str);
@@ -150,7 +150,11 @@ impl Judge {
 
 /// The `rules` that match `path`, in deciding order: the longest first, Allow before Disallow, then
 /// the order of the file.
-pub fn matches<'a>(rules: &[&'a Rule], dialect: Dialect, path: PathQuery<'_>) -> Vec<Match<'a>> {
+pub(crate) fn matches<'a>(
+    rules: &[&'a Rule],
+    dialect: Dialect,
+    path: PathQuery<'_>,
+) -> Vec<Match<'a>> {
     let path = path.as_bytes();
     let mut found: Vec<Match<'a>> =
         rules.iter().filter_map(|rule| matching(rule, dialect, path)).collect();

@@ -42,7 +42,7 @@ impl History {
     }
 
     /// The body of `version`.
-    pub fn body(&self, version: Version) -> BodyKey {
+    pub(crate) fn body(&self, version: Version) -> BodyKey {
         self.bodies[version.0 as usize]
     }
 }

@@ -29,7 +29,7 @@ impl Judge {
     }
 
     /// The robots.txt of [`Judge::unnamed`], in force at all times.
-    pub fn unnamed_known(&self) -> Option<Arc<OriginHistory>> {
+    pub(crate) fn unnamed_known(&self) -> Option<Arc<OriginHistory>> {
         let known = self.unnamed().map(|robots| Arc::new(OriginHistory::always(robots)));
         self.with_outages(None, known)
     }
@@ -37,7 +37,11 @@ impl Judge {
     /// The history of `origin`, shared by all callers; `None` if there is none. Call it once per
     /// origin, not once per request. Files that cannot be read are among the
     /// [failures](Judge::failures).
-    pub fn known(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<OriginHistory>> {
+    pub fn known(
+        &self,
+        origin: &Origin,
+        host_source: HostSource,
+    ) -> Option<Arc<OriginHistory>> {
         let known = self.known_of_store(origin, host_source);
         match host_source {
             HostSource::Own => self.with_outages(Some(origin), known),
@@ -89,7 +93,7 @@ impl Judge {
 
     /// The history of an origin in the archive, after a call of [`Judge::known`]; `None` if there
     /// is none.
-    pub fn history(&self, origin: &Origin) -> Option<Arc<OriginHistory>> {
+    pub(crate) fn history(&self, origin: &Origin) -> Option<Arc<OriginHistory>> {
         lock(&self.loaded).histories.get(origin).cloned()
     }
 
@@ -97,7 +101,7 @@ impl Judge {
     ///
     /// # Errors
     /// If the archive cannot be read.
-    pub fn read_history(
+    pub(crate) fn read_history(
         &self,
         origin: &Origin,
         host_source: HostSource,
@@ -166,7 +170,7 @@ impl Judge {
     }
 
     /// Outages from logs, if they are used.
-    pub fn known_outages(&self) -> Option<&KnownOutages> {
+    pub(crate) fn known_outages(&self) -> Option<&KnownOutages> {
         self.known_outages.as_ref()
     }
 

@@ -29,34 +29,34 @@ pub(super) struct MemoryBudget {
 
 impl MemoryBudget {
     /// A limit of about `bytes_max` bytes.
-    pub fn of(bytes_max: usize) -> MemoryBudget {
+    pub(crate) fn of(bytes_max: usize) -> MemoryBudget {
         MemoryBudget { bytes_max: Some(bytes_max), ..MemoryBudget::default() }
     }
 
     /// Adds `bytes`, and returns the sum.
-    pub fn add(&self, bytes: usize) -> usize {
+    pub(crate) fn add(&self, bytes: usize) -> usize {
         self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes
     }
 
     /// Leaves `bytes` of the limit to others from now on.
-    pub fn lend(&self, bytes: usize) {
+    pub(crate) fn lend(&self, bytes: usize) {
         self.lent.store(bytes, Ordering::Relaxed);
     }
 
     /// Whether `bytes` are more than the limit without what is lent.
-    pub fn is_exceeded_by(&self, bytes: usize) -> bool {
+    pub(crate) fn is_exceeded_by(&self, bytes: usize) -> bool {
         let lent = self.lent.load(Ordering::Relaxed);
         self.bytes_max.is_some_and(|bytes_max| bytes > bytes_max.saturating_sub(lent))
     }
 
     /// Takes note that all is forgotten.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.bytes.store(0, Ordering::Relaxed);
         self.forgotten.fetch_add(1, Ordering::Relaxed);
     }
 
     /// How often that was.
-    pub fn times_forgotten(&self) -> u64 {
+    pub(crate) fn times_forgotten(&self) -> u64 {
         self.forgotten.load(Ordering::Relaxed)
     }
 }

@@ -7,7 +7,7 @@ use crate::numbers::{counted, grouped};
 use crate::robots::foreign::Foreign;
 
 /// A sentence that the file `source` is not a robots.txt.
-pub fn foreign_message(source: &str, what: Foreign) -> String {
+pub(crate) fn foreign_message(source: &str, what: Foreign) -> String {
     format!(
         "{source} is {}, not a robots.txt, so it allows everything; use the file that the site \
          serves as /robots.txt",
@@ -23,7 +23,7 @@ pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// A sentence on a robots.txt that could not be read, and `why`.
-pub fn failure_message(why: &str) -> String {
+pub(crate) fn failure_message(why: &str) -> String {
     format!("{why}; requests to its origin are counted as unknown")
 }
 

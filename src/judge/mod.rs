@@ -58,7 +58,7 @@ use profile::{CrawlerProfile, Profiles};
 use robots::{Binding, BoundRules, Robots, RobotsId};
 
 /// The only crawler of a judge made by [`Judge::ad_hoc`].
-pub const AD_HOC: CrawlerId = CrawlerId(0);
+pub(crate) const AD_HOC: CrawlerId = CrawlerId(0);
 
 /// The source of the origin of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -135,7 +135,11 @@ impl Judge {
     ///
     /// # Errors
     /// If the single robots.txt file cannot be read.
-    pub fn of_rules_alone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
+    pub(crate) fn of_rules_alone(
+        store: Store,
+        registry: &Registry,
+        dialect: Dialect,
+    ) -> Result<Judge> {
         Judge::of_registry(store, registry, dialect, CrawlerProfile::bound)
     }
 
@@ -144,7 +148,11 @@ impl Judge {
     ///
     /// # Errors
     /// If the single robots.txt file cannot be read.
-    pub fn of_everyone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
+    pub(crate) fn of_everyone(
+        store: Store,
+        registry: &Registry,
+        dialect: Dialect,
+    ) -> Result<Judge> {
         let judge = Judge::of_registry(store, registry, dialect, CrawlerProfile::unbound)?;
         Ok(Judge { includes_unbound: true, ..judge })
     }
@@ -164,7 +172,11 @@ impl Judge {
     ///
     /// # Errors
     /// If the single robots.txt file cannot be read.
-    pub fn ad_hoc(store: Store, product_tokens: Vec<String>, dialect: Dialect) -> Result<Judge> {
+    pub(crate) fn ad_hoc(
+        store: Store,
+        product_tokens: Vec<String>,
+        dialect: Dialect,
+    ) -> Result<Judge> {
         Judge::of(store, Profiles::of(vec![CrawlerProfile::of_tokens(product_tokens)]), dialect)
     }
 
@@ -188,7 +200,7 @@ impl Judge {
     ///
     /// # Errors
     /// If it cannot be read, or a directory names an origin twice.
-    pub fn open_many(
+    pub(crate) fn open_many(
         robots: &Path,
         profiles: Vec<CrawlerProfile>,
         dialect: Dialect,
@@ -224,7 +236,7 @@ impl Judge {
     }
 
     /// Whether one robots.txt file governs the whole log.
-    pub fn has_single_file(&self) -> bool {
+    pub(crate) fn has_single_file(&self) -> bool {
         self.single_file.is_some()
     }
 
@@ -235,7 +247,7 @@ impl Judge {
 
     /// The robots.txt of `origin`; `None` if there is none. Call it once per origin, not once per
     /// request. A single file never governs a foreign host.
-    pub fn site(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<Robots>> {
+    pub(crate) fn site(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<Robots>> {
         if let Some(single_file) = &self.single_file {
             return (host_source == HostSource::Own).then(|| Arc::clone(single_file));
         }
@@ -252,12 +264,12 @@ impl Judge {
     }
 
     /// Whether robots.txt files have a history, so that the time of a request decides.
-    pub fn has_history(&self) -> bool {
+    pub(crate) fn has_history(&self) -> bool {
         self.store.has_history()
     }
 
     /// Whether a file of the user is for `origin`.
-    pub fn is_named(&self, origin: &Origin) -> bool {
+    pub(crate) fn is_named(&self, origin: &Origin) -> bool {
         self.store.source(origin).is_some()
     }
 
@@ -285,12 +297,12 @@ impl Judge {
     }
 
     /// The version with this number.
-    pub fn version(&self, robots: RobotsId) -> Arc<Robots> {
+    pub(crate) fn version(&self, robots: RobotsId) -> Arc<Robots> {
         Arc::clone(&lock(&self.loaded).versions[robots.index()])
     }
 
     /// Entries of a directory of robots.txt files whose names are not hosts.
-    pub fn ignored_names(&self) -> Vec<String> {
+    pub(crate) fn ignored_names(&self) -> Vec<String> {
         match &self.store {
             Store::File(_) | Store::Archive(_) | Store::Memory(_) => Vec::new(),
             Store::Directory(directory) => {
@@ -305,7 +317,7 @@ impl Judge {
     }
 
     /// The robots.txt with this name, if it was read.
-    pub fn looked_at(&self, source: &str) -> Option<Arc<Robots>> {
+    pub(crate) fn looked_at(&self, source: &str) -> Option<Arc<Robots>> {
         lock(&self.loaded).sources.get(source).cloned().flatten()
     }
 
@@ -316,13 +328,13 @@ impl Judge {
     }
 
     /// Whether all crawlers are judged as if `*` bound them, too.
-    pub fn includes_unbound(&self) -> bool {
+    pub(crate) fn includes_unbound(&self) -> bool {
         self.includes_unbound
     }
 
     /// The name of the robots.txt of `origin`, readable or not; `None` if there is none. A single
     /// file governs every origin, also an unnamed one.
-    pub fn source(&self, origin: Option<&Origin>) -> Option<String> {
+    pub(crate) fn source(&self, origin: Option<&Origin>) -> Option<String> {
         match &self.store {
             Store::File(path) => Some(path.display().to_string()),
             Store::Directory(_) | Store::Archive(_) | Store::Memory(_) => {
@@ -461,13 +473,13 @@ impl Judge {
 
     /// Leaves `bytes` of the limit of [`Judge::of_many`] to the caller from now on. The judge keeps
     /// less then, and reads files again.
-    pub fn lend_memory(&self, bytes: usize) {
+    pub(crate) fn lend_memory(&self, bytes: usize) {
         self.memory.lend(bytes);
     }
 
     /// How often the judge dropped everything to stay within the limit of [`Judge::of_many`].
     /// Callers that keep files must drop them when this number grows.
-    pub fn times_forgotten(&self) -> u64 {
+    pub(crate) fn times_forgotten(&self) -> u64 {
         self.memory.times_forgotten()
     }
 }

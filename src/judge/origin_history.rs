@@ -49,12 +49,12 @@ impl OriginHistory {
     }
 
     /// The snapshot that decided; `None` for a single file or an outage from logs.
-    pub fn snapshot(&self, in_force: &RulingInForce) -> Option<Sighting> {
+    pub(crate) fn snapshot(&self, in_force: &RulingInForce) -> Option<Sighting> {
         self.snapshots.get(in_force.decided_by).copied()
     }
 
     /// How many snapshots there are.
-    pub fn snapshot_count(&self) -> usize {
+    pub(crate) fn snapshot_count(&self) -> usize {
         self.snapshots.len()
     }
 
@@ -79,7 +79,7 @@ impl OriginHistory {
 
     /// The ruling in force at `time`; `None` if nothing is known.
     #[inline]
-    pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<RulingInForce> {
+    pub(crate) fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<RulingInForce> {
         if self.is_constant {
             return self.newest;
         }
@@ -101,7 +101,7 @@ impl OriginHistory {
     }
 
     /// All snapshots with their bodies, the earliest first; none for a single file.
-    pub fn snapshots(&self) -> impl Iterator<Item = (Sighting, Option<&Arc<Robots>>)> {
+    pub(crate) fn snapshots(&self) -> impl Iterator<Item = (Sighting, Option<&Arc<Robots>>)> {
         let robots = |version: Version| self.robots(version);
         self.snapshots.iter().map(move |snapshot| (*snapshot, snapshot.version.map(robots)))
     }
@@ -112,7 +112,7 @@ impl OriginHistory {
     }
 
     /// The version of robots.txt whose rules `ruling` puts in force.
-    pub fn rules(&self, ruling: Ruling) -> Option<&Arc<Robots>> {
+    pub(crate) fn rules(&self, ruling: Ruling) -> Option<&Arc<Robots>> {
         match ruling {
             Ruling::Rules(version) => Some(self.robots(version)),
             Ruling::AllowAll(_) | Ruling::Unreachable => None,

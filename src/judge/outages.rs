@@ -13,25 +13,25 @@ use crate::url::origin::Origin;
 use super::timeline::UNREACHABLE_SECONDS_MAX;
 
 /// Seconds in an hour, the unit of outages.
-pub const HOUR_SECONDS: i64 = 3600;
+pub(crate) const HOUR_SECONDS: i64 = 3600;
 
 /// Outages within this many seconds before or after a snapshot do not count.
-pub const SNAPSHOT_COUNTS_SECONDS: i64 = 86_400;
+pub(crate) const SNAPSHOT_COUNTS_SECONDS: i64 = 86_400;
 
 /// Hours since 1970 in which all fetches failed, in order, by origin; `None` is a log without
 /// hosts.
-pub type OutageHours = BTreeMap<Option<Origin>, Vec<i64>>;
+pub(crate) type OutageHours = BTreeMap<Option<Origin>, Vec<i64>>;
 
 /// The outages of one origin.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Outages {
+pub(crate) struct Outages {
     /// In order, and apart from each other: the first second, and the first one after.
     stretches: Box<[(i64, i64)]>,
 }
 
 /// The effect of an outage on a time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum OutageEffect {
+pub(crate) enum OutageEffect {
     /// The origin is closed for the time being.
     Closes,
     /// It has lasted too long for that.
@@ -40,7 +40,7 @@ pub enum OutageEffect {
 
 /// The outages from logs that a judge uses.
 #[derive(Clone, Debug, Default)]
-pub struct KnownOutages {
+pub(crate) struct KnownOutages {
     pub(super) by_origin: HashMap<Origin, Arc<Outages>>,
     pub(super) unnamed: Option<Arc<Outages>>,
     /// Hours in which the robots.txt of an origin could not be fetched.
@@ -69,7 +69,7 @@ impl Outages {
     }
 
     /// The effect at `time`; `None` outside of all outages.
-    pub fn at(&self, time: UtcTime) -> Option<OutageEffect> {
+    pub(crate) fn at(&self, time: UtcTime) -> Option<OutageEffect> {
         let seconds = time.unix_seconds();
         let started = self.stretches.partition_point(|&(from, _)| from <= seconds);
         let &(from, until) = self.stretches[..started].last()?;

@@ -80,7 +80,7 @@ pub(super) struct NamedFiles(OnceLock<(u64, Box<[NamedFile]>)>);
 impl NamedFiles {
     /// What `text`, always the same, calls the file `path` of `host` (with its port). `None` for
     /// `host`: the log has none, so any may be meant.
-    pub fn get(
+    pub(crate) fn get(
         &self,
         text: &ParsedRobotsTxt,
         dialect: Dialect,
@@ -137,7 +137,7 @@ fn named_files(text: &ParsedRobotsTxt, dialect: Dialect) -> (u64, Box<[NamedFile
 impl PolicyFile {
     /// The kind of the file whose usual path this is.
     #[inline]
-    pub fn usual(path: PathQuery<'_>) -> Option<PolicyFile> {
+    pub(crate) fn usual(path: PathQuery<'_>) -> Option<PolicyFile> {
         let path = path.as_bytes();
         // Most paths begin in another way.
         if !matches!(

@@ -27,7 +27,7 @@ impl CrawlerProfile {
     }
 
     /// The same crawler, bound by all rules, also those for `*`.
-    pub fn unbound(self) -> CrawlerProfile {
+    pub(crate) fn unbound(self) -> CrawlerProfile {
         CrawlerProfile { star: StarGroups::Honoured, ..self.bound() }
     }
 
@@ -50,7 +50,7 @@ impl CrawlerProfile {
     }
 
     /// The product token whose group in `text` binds it, or `*`.
-    pub fn group_in(&self, text: &ParsedRobotsTxt) -> &[u8] {
+    pub(crate) fn group_in(&self, text: &ParsedRobotsTxt) -> &[u8] {
         self.group(self.bound_by(text))
     }
 
@@ -60,7 +60,7 @@ impl CrawlerProfile {
     }
 
     /// A crawler with several product tokens, the most specific first.
-    pub fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
+    pub(crate) fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
         let (star, obligation) = (StarGroups::Honoured, Obligation::Bound);
         CrawlerProfile { product_tokens, star, obligation }
     }
@@ -98,7 +98,7 @@ pub(super) struct Profiles {
 
 impl Profiles {
     /// All crawlers of `registry`, each with a `change`.
-    pub fn of_registry(
+    pub(crate) fn of_registry(
         registry: &Registry,
         change: fn(CrawlerProfile) -> CrawlerProfile,
     ) -> Profiles {
@@ -108,7 +108,7 @@ impl Profiles {
     }
 
     /// The crawlers that are numbered in this order.
-    pub fn of(profiles: Vec<CrawlerProfile>) -> Profiles {
+    pub(crate) fn of(profiles: Vec<CrawlerProfile>) -> Profiles {
         let (len, made) = (profiles.len(), ByCrawler::new(profiles.len()));
         for (profile, id) in profiles.into_iter().zip(0..) {
             made.get_or_init(CrawlerId(id), || profile);
@@ -118,11 +118,11 @@ impl Profiles {
     }
 
     /// What a registry knows about `crawler`; `None` without a registry.
-    pub fn facts(&self, crawler: CrawlerId) -> Option<&Crawler> {
+    pub(crate) fn facts(&self, crawler: CrawlerId) -> Option<&Crawler> {
         self.crawlers.get(crawler.index()).map(LazyCrawler::get)
     }
 
-    pub fn get(&self, crawler: CrawlerId) -> &CrawlerProfile {
+    pub(crate) fn get(&self, crawler: CrawlerId) -> &CrawlerProfile {
         self.made.get_or_init(crawler, || {
             let mut profile = CrawlerProfile::new(self.crawlers[crawler.index()].get());
             profile = (self.change)(profile);

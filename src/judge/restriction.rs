@@ -42,7 +42,7 @@ pub struct Restriction {
 
 impl Restriction {
     /// The restriction by rules of this kind that bind a crawler by `bound_by`.
-    pub fn new(kind: RestrictionKind, bound_by: GroupChoice) -> Restriction {
+    pub(crate) fn new(kind: RestrictionKind, bound_by: GroupChoice) -> Restriction {
         Restriction { kind, is_specific: matches!(bound_by, GroupChoice::Token(_)) }
     }
 }
@@ -52,7 +52,7 @@ impl RestrictionKind {
     ///
     /// A rule counts if it decides about a path that it matches: a longer rule may cancel it. Paths
     /// that begin with `/robots.txt` do not count, so `Allow: /robots.txt` opens nothing.
-    pub fn of(rules: &[&Rule], dialect: Dialect) -> Option<RestrictionKind> {
+    pub(crate) fn of(rules: &[&Rule], dialect: Dialect) -> Option<RestrictionKind> {
         // The longest pattern that matches all paths.
         let longest_of_all = |directive: Directive| {
             let lengths = rules.iter().filter(|rule| rule.directive == directive).map(|rule| {

@@ -25,12 +25,12 @@ pub struct RobotsId(pub(crate) u32);
 
 impl RobotsId {
     /// The id of the version at `index`.
-    pub fn from_index(index: usize) -> RobotsId {
+    pub(crate) fn from_index(index: usize) -> RobotsId {
         RobotsId(u32::try_from(index).expect("nobody has four thousand million robots.txt files"))
     }
 
     /// The index in the list of versions.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -119,7 +119,7 @@ pub struct DecidingRule {
 
 impl Robots {
     /// What it calls the file `path` of `host`: see [`NamedFiles::get`].
-    pub fn named_file(
+    pub(crate) fn named_file(
         &self,
         dialect: Dialect,
         file: (Option<&str>, PathQuery<'_>),
@@ -128,7 +128,7 @@ impl Robots {
     }
 
     /// The rule on `line`, as it bound `crawler`.
-    pub fn binding_rule(&self, line: u32, crawler: CrawlerId) -> BindingRule<'_> {
+    pub(crate) fn binding_rule(&self, line: u32, crawler: CrawlerId) -> BindingRule<'_> {
         let (_, rule) = self.text.rule_at(line).expect("a verdict names a line that holds a rule");
         let directive = rule.directive.as_str();
         let tokens = &self.profiles.get(crawler).product_tokens;
@@ -139,7 +139,7 @@ impl Robots {
     }
 
     /// A copy that outlives the file.
-    pub fn deciding_rule(&self, line: u32, crawler: CrawlerId) -> DecidingRule {
+    pub(crate) fn deciding_rule(&self, line: u32, crawler: CrawlerId) -> DecidingRule {
         let BindingRule { line, directive, pattern, group } = self.binding_rule(line, crawler);
         let found_in = self.text.rule_at(line).map(|(found_in, _)| found_in);
         let continued_over = found_in.and_then(|found_in| found_in.continued_over(group));

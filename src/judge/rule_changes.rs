@@ -14,7 +14,7 @@ use crate::time::UtcTime;
 use super::{by_crawler::ByCrawler, robots::BoundRules};
 
 /// The most changes of one crawler at one origin: the latest.
-pub const CHANGES_MAX: usize = 100;
+pub(crate) const CHANGES_MAX: usize = 100;
 
 /// The changes at one origin, found when a crawler is first asked for.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ type ChangesByRules = HashMap<Box<[usize]>, Arc<[RuleChange]>>;
 
 /// A change of the rules for one crawler.
 #[derive(Debug)]
-pub struct RuleChange {
+pub(crate) struct RuleChange {
     /// The last fetch that still saw the old rules.
     pub after: UtcTime,
     /// The first fetch that saw the new rules.
@@ -48,7 +48,7 @@ pub struct RuleChange {
 
 /// The effect of a change on a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Touched {
+pub(crate) struct Touched {
     /// Whether the path is newly allowed; else it is newly disallowed.
     pub is_allowed: bool,
     /// The line of the rule that disallows it: in the old version if it is newly allowed.
@@ -58,7 +58,7 @@ pub struct Touched {
 impl RuleChange {
     /// The effect on `path`, which must be prepared; `None` if there is none.
     #[inline]
-    pub fn touched(&self, path: &[u8]) -> Option<Touched> {
+    pub(crate) fn touched(&self, path: &[u8]) -> Option<Touched> {
         self.differing.decide(path).rule()?;
         let decide = |rules: &Option<Arc<BoundRules>>| match rules {
             Some(rules) => rules.policy.decide(path).with_lines(&rules.lines),

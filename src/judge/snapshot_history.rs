@@ -44,7 +44,7 @@ pub struct SnapshotInForce {
 
 impl SnapshotHistory {
     /// The snapshots that decide at any time from `first` to `last`, the earliest first.
-    pub fn between(
+    pub(crate) fn between(
         &self,
         first: UtcTime,
         last: UtcTime,
@@ -63,7 +63,7 @@ impl SnapshotHistory {
 
     /// Each run of snapshots with the same ruling, whatever failed between them: the time of the
     /// first and of the last, and the digest of the robots.txt, if there was one.
-    pub fn periods(&self) -> Vec<(UtcTime, UtcTime, Option<Digest>)> {
+    pub(crate) fn periods(&self) -> Vec<(UtcTime, UtcTime, Option<Digest>)> {
         let (sightings, versions) = self.sightings();
         let periods = Timeline::new(&sightings).periods();
         let of = |period: Period| (period.first, period.last, digest_of(period.ruling, &versions));
@@ -107,11 +107,16 @@ mod as_text {
 
     use crate::archive::snapshot::SnapshotOutcome;
 
-    pub fn serialize<S: Serializer>(outcome: &SnapshotOutcome, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(
+        outcome: &SnapshotOutcome,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         to.collect_str(outcome)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SnapshotOutcome, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<SnapshotOutcome, D::Error> {
         let text = String::deserialize(from)?;
         SnapshotOutcome::parse(&text).ok_or_else(|| D::Error::custom("an outcome of no fetch"))
     }

@@ -12,13 +12,13 @@ use crate::time::UtcTime;
 const DAY_SECONDS: i64 = 86_400;
 
 /// How long an unbroken run of failures disallows an origin, from its first failure, in seconds.
-pub const UNREACHABLE_SECONDS_MAX: i64 = 30 * DAY_SECONDS;
+pub(crate) const UNREACHABLE_SECONDS_MAX: i64 = 30 * DAY_SECONDS;
 
 /// How long a crawler may keep a copy without `max-age`, in seconds.
-pub const LIFETIME_SECONDS: i64 = DAY_SECONDS;
+pub(crate) const LIFETIME_SECONDS: i64 = DAY_SECONDS;
 
 /// How long a crawler may keep a copy, whatever `max-age` says, in seconds.
-pub const LIFETIME_SECONDS_MAX: i64 = 7 * DAY_SECONDS;
+pub(crate) const LIFETIME_SECONDS_MAX: i64 = 7 * DAY_SECONDS;
 
 /// The index of a body in the caller's list.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -85,7 +85,7 @@ impl RulingInForce {
     }
 
     /// Whether logs decided, and no snapshot.
-    pub fn is_by_logs(&self) -> bool {
+    pub(crate) fn is_by_logs(&self) -> bool {
         self.decided_by == LOGS
     }
 }
@@ -129,7 +129,7 @@ struct Run {
 
 /// Consecutive snapshots of one ruling, whatever failed between them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Period {
+pub(crate) struct Period {
     /// The ruling, which is not a failure.
     pub ruling: Ruling,
     /// The first snapshot.
@@ -148,7 +148,7 @@ enum Effect {
 
 impl Timeline {
     /// The timeline of `sightings`, ordered by time.
-    pub fn new(sightings: &[Sighting]) -> Timeline {
+    pub(crate) fn new(sightings: &[Sighting]) -> Timeline {
         let mut timeline = Timeline::default();
         for (index, sighting) in sightings.iter().enumerate() {
             timeline.add(index, sighting);
@@ -158,7 +158,7 @@ impl Timeline {
     }
 
     /// One body that counts at all times.
-    pub fn always(version: Version) -> Timeline {
+    pub(crate) fn always(version: Version) -> Timeline {
         let stretch =
             Stretch { from: None, sighting: 0, lifetime_seconds: LIFETIME_SECONDS, run: 0 };
         let ruling = Ruling::Rules(version);
@@ -187,7 +187,7 @@ impl Timeline {
     }
 
     /// The rulings that are not failures, the earliest first.
-    pub fn periods(&self) -> Vec<Period> {
+    pub(crate) fn periods(&self) -> Vec<Period> {
         let mut periods: Vec<Period> = Vec::new();
         for stretch in &self.stretches {
             let ruling = self.runs[stretch.run].ruling;
@@ -204,7 +204,7 @@ impl Timeline {
 
     /// The sightings at `times` that decide at any time from `first` to `last`: their indexes, the
     /// earliest first, and their rulings.
-    pub fn between(
+    pub(crate) fn between(
         &self,
         times: &[UtcTime],
         first: UtcTime,
@@ -226,7 +226,7 @@ impl Timeline {
 
     /// Other rulings that a crawler may have held at `time`, at which `in_force` was in force; the
     /// latest first.
-    pub fn held(
+    pub(crate) fn held(
         &self,
         in_force: &RulingInForce,
         time: UtcTime,

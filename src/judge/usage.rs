@@ -44,13 +44,13 @@ pub struct StatedPreference {
 impl Judge {
     /// The same judge, which ignores preferences of these forms.
     #[must_use]
-    pub fn ignoring_usage(self, ignored_usage: Vec<UsageSignal>) -> Judge {
+    pub(crate) fn ignoring_usage(self, ignored_usage: Vec<UsageSignal>) -> Judge {
         Judge { ignored_usage, ..self }
     }
 
     /// The preferences about the purpose of `crawler` that applied to a request for `path` with the
     /// verdict `dated`; none if the crawler may not request it.
-    pub fn usage(
+    pub(crate) fn usage(
         &self,
         known: Option<&OriginHistory>,
         dated: &DatedVerdict<'_>,

@@ -96,7 +96,7 @@ pub struct DatedVerdict<'a> {
 
 impl Verdict {
     /// The verdict if it does not depend on a robots.txt, else `None`.
-    pub fn without_rules(path: Option<PathQuery<'_>>) -> Option<Verdict> {
+    pub(crate) fn without_rules(path: Option<PathQuery<'_>>) -> Option<Verdict> {
         match path {
             None => Some(Verdict::NoPath),
             Some(path) if path.is_robots_txt() => Some(Verdict::RobotsTxt),
@@ -161,7 +161,7 @@ impl Judge {
     }
 
     /// The same, with a cache of decisions.
-    pub fn verdict_cached<'a>(
+    pub(crate) fn verdict_cached<'a>(
         &self,
         cache: &RefCell<DecisionCache>,
         known: Option<&'a OriginHistory>,
@@ -176,7 +176,7 @@ impl Judge {
     }
 
     /// The same in any dialect; `path` must be prepared in it.
-    pub fn verdict_in<'a>(
+    pub(crate) fn verdict_in<'a>(
         &self,
         dialect: Dialect,
         known: Option<&'a OriginHistory>,
@@ -244,13 +244,17 @@ impl Judge {
     /// Whether `robots` has a Crawl-delay for `crawler`, valid or not, and how it restricts the
     /// crawler, bound or not: `None` if it disallows nothing.
     #[inline]
-    pub fn directives(&self, robots: &Robots, crawler: CrawlerId) -> (bool, Option<Restriction>) {
+    pub(crate) fn directives(
+        &self,
+        robots: &Robots,
+        crawler: CrawlerId,
+    ) -> (bool, Option<Restriction>) {
         let directives = self.delay_and_bound(robots, crawler);
         (directives.crawl_delay.is_some(), directives.restriction)
     }
 
     /// The Crawl-delay of `robots` for `crawler`, in milliseconds; `None` if it sets no limit.
-    pub fn crawl_delay(&self, robots: &Robots, crawler: CrawlerId) -> Option<u64> {
+    pub(crate) fn crawl_delay(&self, robots: &Robots, crawler: CrawlerId) -> Option<u64> {
         let at = self.delay_and_bound(robots, crawler).crawl_delay?;
         robots.text.crawl_delays[at].milliseconds.filter(|delay| *delay > 0)
     }

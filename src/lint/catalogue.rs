@@ -33,7 +33,7 @@ pub struct Lint {
 
 impl Lint {
     /// The lint with the name `name`.
-    pub fn named(name: &str) -> Option<&'static Lint> {
+    pub(crate) fn named(name: &str) -> Option<&'static Lint> {
         LINTS.iter().find(|lint| lint.name == name)
     }
 }
@@ -71,7 +71,7 @@ impl Code {
     }
 
     /// The index in [`LINTS`].
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self as usize
     }
 }

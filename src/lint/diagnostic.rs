@@ -55,7 +55,7 @@ impl Diagnostics {
     }
 
     /// The number of findings with `severity`, kept or not.
-    pub fn count_of(&self, severity: Severity) -> usize {
+    pub(crate) fn count_of(&self, severity: Severity) -> usize {
         let of = LINTS.iter().filter(|lint| lint.severity == severity);
         of.map(|lint| self.count(lint.code)).sum()
     }

@@ -7,7 +7,7 @@ const WORD_BYTES_MAX: usize = 40;
 
 /// The number of letters that were added, removed, changed or swapped with their neighbour, in any
 /// ASCII case; `None` if it is more than `slips_max`, or if a word is longer than 40 bytes.
-pub fn distance(written: &[u8], meant: &[u8], slips_max: usize) -> Option<usize> {
+pub(crate) fn distance(written: &[u8], meant: &[u8], slips_max: usize) -> Option<usize> {
     let (rows, columns) = (written.len(), meant.len());
     if rows.max(columns) > WORD_BYTES_MAX || rows.abs_diff(columns) > slips_max {
         return None;

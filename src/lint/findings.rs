@@ -16,7 +16,7 @@ fn shown_max(severity: Severity) -> usize {
 }
 
 /// The findings of one file as text: a line each, its advice below, and a summary.
-pub fn findings_text(path: &str, remarks: &Diagnostics) -> String {
+pub(crate) fn findings_text(path: &str, remarks: &Diagnostics) -> String {
     let path = visible(path.as_bytes());
     let mut shown = [0; LINTS.len()];
     let mut text = String::new();
@@ -57,7 +57,7 @@ fn summary(remarks: &Diagnostics) -> String {
 
 /// The findings of one file as workflow commands of GitHub Actions, which shows them at their
 /// lines.
-pub fn findings_github(path: &str, remarks: &Diagnostics) -> String {
+pub(crate) fn findings_github(path: &str, remarks: &Diagnostics) -> String {
     let command = |remark: &Diagnostic| {
         let lint = remark.code.lint();
         let level = match lint.severity {
@@ -73,7 +73,7 @@ pub fn findings_github(path: &str, remarks: &Diagnostics) -> String {
 }
 
 /// The message and the advice of a finding.
-pub fn sentence(remark: &Diagnostic) -> String {
+pub(crate) fn sentence(remark: &Diagnostic) -> String {
     let separator: &[u8] = if remark.advice.is_empty() { b"" } else { b". " };
     visible(&[&remark.message, separator, &remark.advice].concat())
 }
@@ -89,7 +89,7 @@ fn property(text: &str) -> String {
 }
 
 /// The findings of all files as one JSON array with one object per file.
-pub fn findings_json(files: &[(String, Diagnostics)]) -> String {
+pub(crate) fn findings_json(files: &[(String, Diagnostics)]) -> String {
     let files: Value = files.iter().map(|(path, remarks)| wire(path, remarks)).collect();
     format!("{files:#}\n")
 }
@@ -117,7 +117,7 @@ fn wire(path: &str, remarks: &Diagnostics) -> Value {
 }
 
 /// All lints, one per line, with their severities.
-pub fn lints_text() -> String {
+pub(crate) fn lints_text() -> String {
     let line = |lint: &Lint| {
         let first = lint.meaning.split_inclusive(". ").next().unwrap_or(lint.meaning).trim_end();
         let off = if lint.code.is_optional() { " Off by default; see --warn." } else { "" };
@@ -127,7 +127,7 @@ pub fn lints_text() -> String {
 }
 
 /// The explanation of one lint.
-pub fn lint_text(lint: &Lint) -> String {
+pub(crate) fn lint_text(lint: &Lint) -> String {
     format!("{} ({})\n\n{}\n", lint.name, lint.severity.as_str(), lint.meaning)
 }
 

@@ -11,7 +11,11 @@ use super::findings::sentence;
 use crate::table::escape::visible;
 
 /// The findings of `files` at `now`; warnings fail a run that `is_strict`.
-pub fn findings_junit(files: &[(String, Diagnostics)], is_strict: bool, now: UtcTime) -> String {
+pub(crate) fn findings_junit(
+    files: &[(String, Diagnostics)],
+    is_strict: bool,
+    now: UtcTime,
+) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
     for (id, (path, found)) in files.iter().enumerate() {
         text += &suite(id, path, found, is_strict, now);

@@ -13,7 +13,7 @@ const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The findings of `files` as one log. `is_complete` says whether all files could be read.
-pub fn findings_sarif(files: &[(String, Diagnostics)], is_complete: bool) -> String {
+pub(crate) fn findings_sarif(files: &[(String, Diagnostics)], is_complete: bool) -> String {
     let results = files.iter().flat_map(|(path, found)| {
         found.kept().iter().map(move |diagnostic| result(&uri(path), diagnostic))
     });

@@ -12,7 +12,7 @@ use crate::logs::time::can_read;
 ///
 /// # Errors
 /// If a directive does not end, or a time pattern is not supported.
-pub fn parse(text: &str) -> Result<Vec<TemplateToken>> {
+pub(crate) fn parse(text: &str) -> Result<Vec<TemplateToken>> {
     let text = text.strip_prefix("LogFormat").map_or(text, str::trim_start);
     let text = unquoted(text)?;
     let mut pieces = Vec::new();

@@ -18,7 +18,7 @@ const TYPES: [&[u8]; 6] = [b"http", b"https", b"h2", b"grpcs", b"ws", b"wss"];
 
 /// Parses a line of an application load balancer.
 #[inline]
-pub fn application(line: &[u8]) -> Result<Fields<'_>, Reject> {
+pub(crate) fn application(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let space = memchr(b' ', line).ok_or(Reject::OtherFormat)?;
     if !TYPES.contains(&&line[..space]) {
         return Err(Reject::OtherFormat);
@@ -28,7 +28,7 @@ pub fn application(line: &[u8]) -> Result<Fields<'_>, Reject> {
 
 /// Parses a line of a classic load balancer.
 #[inline]
-pub fn classic(line: &[u8]) -> Result<Fields<'_>, Reject> {
+pub(crate) fn classic(line: &[u8]) -> Result<Fields<'_>, Reject> {
     // RFC 3339 in UTC, with a T: no other format begins like this.
     if line.get(4) != Some(&b'-') || line.get(10) != Some(&b'T') {
         return Err(Reject::OtherFormat);

@@ -15,7 +15,7 @@ use crate::logs::{reject::Reject, time::Time};
 
 /// Parses a line.
 #[inline]
-pub fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
+pub(crate) fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let mut rest = line;
     let owner = column(&mut rest)?;
     let _bucket = column(&mut rest)?;

@@ -18,14 +18,14 @@ use crate::logs::reject::Reject;
 use crate::logs::time::Time;
 
 /// Where the quotes of request, referer and user agent are in a line.
-pub type QuotePlaces = [usize; 6];
+pub(crate) type QuotePlaces = [usize; 6];
 
 /// `17/Apr/2025:05:10:56 +0100`
 const TIME_BYTES: usize = 26;
 
 /// Parses up to the bytes; later fields are ignored.
 #[inline]
-pub fn common(line: &[u8]) -> LineContent<'_> {
+pub(crate) fn common(line: &[u8]) -> LineContent<'_> {
     let found = client_and_front(line).map(|(client, front)| {
         let end = QuotedFields {
             outcome: front.rest,
@@ -40,13 +40,13 @@ pub fn common(line: &[u8]) -> LineContent<'_> {
 
 /// Parses up to the user agent; later fields are ignored.
 #[inline]
-pub fn combined(line: &[u8]) -> LineContent<'_> {
+pub(crate) fn combined(line: &[u8]) -> LineContent<'_> {
     fields(find_combined(line), RequestFields::Line)
 }
 
 /// Parses combined with `host:port` or only `host` in front.
 #[inline]
-pub fn vhost_combined(line: &[u8]) -> LineContent<'_> {
+pub(crate) fn vhost_combined(line: &[u8]) -> LineContent<'_> {
     let found = host_and_front(line).and_then(|(host, client, front)| {
         // A client is never unset. A `-` there means that the first column is the client.
         if client == b"-" || host.ends_with(b",") {
@@ -60,21 +60,21 @@ pub fn vhost_combined(line: &[u8]) -> LineContent<'_> {
 
 /// Parses combined with absolute targets, whose origin is our own.
 #[inline]
-pub fn combined_with_own_targets(line: &[u8]) -> LineContent<'_> {
+pub(crate) fn combined_with_own_targets(line: &[u8]) -> LineContent<'_> {
     fields(find_combined(line), RequestFields::OwnLine)
 }
 
 /// As [`combined`], for a line without backslashes whose quotes are known; `None` if it is not as
 /// nearly all lines are.
 #[inline(always)]
-pub fn usual(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
+pub(crate) fn usual(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
     let found = usual_fields(line, line, quotes)?;
     Some(fields(Ok(found), RequestFields::Line))
 }
 
 /// As [`vhost_combined`]; see [`usual`].
 #[inline(always)]
-pub fn usual_with_host(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
+pub(crate) fn usual_with_host(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
     let (host, rest) = split_column(line).ok()?;
     let found = usual_fields(line, rest, quotes)?;
     if found.client == b"-" || host.ends_with(b",") {
@@ -85,13 +85,13 @@ pub fn usual_with_host(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'
 
 /// As [`combined_with_own_targets`]; see [`usual`].
 #[inline(always)]
-pub fn usual_with_own_target(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
+pub(crate) fn usual_with_own_target(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
     let found = usual_fields(line, line, quotes)?;
     Some(fields(Ok(found), RequestFields::OwnLine))
 }
 
 /// Parses combined with the host in place of the ident.
-pub fn combined_with_ident_host(line: &[u8]) -> LineContent<'_> {
+pub(crate) fn combined_with_ident_host(line: &[u8]) -> LineContent<'_> {
     let found = front(line).and_then(|front| {
         let (client, rest) = split_column(front.columns)?;
         let (host, _) = split_column(rest)?;
@@ -102,7 +102,7 @@ pub fn combined_with_ident_host(line: &[u8]) -> LineContent<'_> {
 }
 
 /// The columns before the time.
-pub fn columns(line: &[u8]) -> Option<&[u8]> {
+pub(crate) fn columns(line: &[u8]) -> Option<&[u8]> {
     front(line).ok().map(|front| front.columns)
 }
 
@@ -165,14 +165,14 @@ fn fields<'a>(
 }
 
 /// The text after the user agent, and the request; `None` if the line is not combined.
-pub fn tail_and_request(line: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn tail_and_request(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let front = front(line).ok()?;
     Some((quoted_fields(front.rest)?.tail, front.request.raw))
 }
 
 /// Whether the text after the bytes of a common line begins like the two quoted fields of a
 /// combined line, even if they are broken.
-pub fn continues_as_combined(line: &[u8]) -> bool {
+pub(crate) fn continues_as_combined(line: &[u8]) -> bool {
     let Ok(front) = front(line) else { return false };
     let Some(quote) = memchr(b'"', front.rest) else { return false };
     RawField::take_quoted(&front.rest[quote..]).is_none_or(|(_, rest)| rest.starts_with(b" \""))

@@ -16,13 +16,13 @@ use crate::logs::{field::RawField, host::is_address, request};
 use crate::url::target::split_scheme;
 
 /// Whether most lines of `head` meet `is_such`; also true without lines.
-pub fn is_most_of(head: &[&[u8]], is_such: fn(&[u8]) -> Option<bool>) -> bool {
+pub(crate) fn is_most_of(head: &[&[u8]], is_such: fn(&[u8]) -> Option<bool>) -> bool {
     let count = head.iter().filter(|line| is_such(line) == Some(true)).count();
     head.is_empty() || count * 2 > head.len()
 }
 
 /// Whether a line ends like Traefik's lines.
-pub fn is_traefik(line: &[u8]) -> Option<bool> {
+pub(crate) fn is_traefik(line: &[u8]) -> Option<bool> {
     let (tail, _) = tail_and_request(line)?;
     let tail = tail.strip_prefix(b" ")?;
     let digits = tail.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -33,7 +33,7 @@ pub fn is_traefik(line: &[u8]) -> Option<bool> {
 }
 
 /// Whether a line continues after the user agent like ingress-nginx's lines.
-pub fn is_ingress_nginx(line: &[u8]) -> Option<bool> {
+pub(crate) fn is_ingress_nginx(line: &[u8]) -> Option<bool> {
     let (tail, _) = tail_and_request(line)?;
     let mut tokens = tail.strip_prefix(b" ")?.split(|&byte| byte == b' ');
     let is_number = |token: &[u8]| {
@@ -50,13 +50,13 @@ pub fn is_ingress_nginx(line: &[u8]) -> Option<bool> {
 }
 
 /// Whether the target of a line is a whole URL, as in varnishncsa's lines.
-pub fn is_varnish(line: &[u8]) -> Option<bool> {
+pub(crate) fn is_varnish(line: &[u8]) -> Option<bool> {
     let (_, request) = tail_and_request(line)?;
     Some(split_scheme(request::parse(request).ok()?.target?).is_some())
 }
 
 /// Whether the columns of a line are an address, a host and a user, as in lighttpd's lines.
-pub fn is_lighttpd(line: &[u8]) -> Option<bool> {
+pub(crate) fn is_lighttpd(line: &[u8]) -> Option<bool> {
     let mut columns = columns(line)?.split(|&byte| byte == b' ');
     let (client, host) = (columns.next()?, columns.next()?);
     let is_host = host.contains(&b'.') || host.starts_with(b"localhost");

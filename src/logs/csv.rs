@@ -25,7 +25,7 @@ pub struct Csv {
 impl Csv {
     /// The layout of a file that begins with the lines of `head`; `None` if the first line is not a
     /// header with a time and a target.
-    pub fn detected(head: &[&[u8]]) -> Option<Csv> {
+    pub(crate) fn detected(head: &[&[u8]]) -> Option<Csv> {
         let Some(header) = head.first() else { return Some(Csv::default()) };
         let header = without_mark(header);
         [b',', b';', b'\t'].into_iter().find_map(|delimiter| {
@@ -38,7 +38,7 @@ impl Csv {
     }
 
     /// The limitations of these columns.
-    pub fn limitations(&self) -> Vec<Limitation> {
+    pub(crate) fn limitations(&self) -> Vec<Limitation> {
         let lacks = |field| !self.columns.contains(&Some(field));
         let has_whole_target = [LogField::Request, LogField::Target, LogField::Url];
         let is_path_alone = has_whole_target.into_iter().all(lacks);
@@ -50,7 +50,7 @@ impl Csv {
     }
 
     /// Finds the fields of `line`.
-    pub fn line<'a>(&self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
+    pub(crate) fn line<'a>(&self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
         if !self.header.is_empty() && without_mark(line) == &*self.header {
             return LineContent::Skip(Skip::Directive);
         }

@@ -14,7 +14,7 @@ use botaudit_robots::named_enum;
 
 /// A kind of envelope, with lines of one program or of any.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Envelope {
+pub(crate) struct Envelope {
     /// The kind.
     pub kind: EnvelopeKind,
     /// The program whose lines are read.
@@ -24,7 +24,7 @@ pub struct Envelope {
 named_enum! {
     /// The kind of envelope, with its name in reports.
     #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-    pub enum EnvelopeKind {
+    pub(crate) enum EnvelopeKind {
         /// Kubernetes: `2016-10-06T00:17:09.669794202Z stdout F the line`.
         Cri = "cri",
         /// Docker's json-file driver: `{"log":"the line\n","stream":"stdout","time":"..."}`.
@@ -39,11 +39,11 @@ named_enum! {
 }
 
 /// The program that wrote a line, if several write to one file; empty means any.
-pub type Tag = Arc<[u8]>;
+pub(crate) type Tag = Arc<[u8]>;
 
 /// The output stream of a container.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Stream {
+pub(crate) enum Stream {
     /// Standard output.
     Out,
     /// Standard error.
@@ -52,7 +52,7 @@ pub enum Stream {
 
 /// The content of an envelope.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct EnvelopeContent<'a> {
+pub(crate) struct EnvelopeContent<'a> {
     /// The line, or a piece of it, with the escapes of the envelope.
     pub line: RawField<'a>,
     /// Whether the next line of the same stream continues it.
@@ -65,7 +65,7 @@ pub struct EnvelopeContent<'a> {
 
 impl EnvelopeKind {
     /// Removes the envelope; `None` if there is none.
-    pub fn unwrap(self, line: &[u8]) -> Option<EnvelopeContent<'_>> {
+    pub(crate) fn unwrap(self, line: &[u8]) -> Option<EnvelopeContent<'_>> {
         match self {
             EnvelopeKind::Cri => cri(line),
             EnvelopeKind::DockerJson => docker_json(line),
@@ -76,7 +76,7 @@ impl EnvelopeKind {
     }
 
     /// Whether this envelope may cut lines, and names their stream.
-    pub fn cuts_lines(self) -> bool {
+    pub(crate) fn cuts_lines(self) -> bool {
         matches!(self, EnvelopeKind::Cri | EnvelopeKind::DockerJson)
     }
 }
@@ -84,7 +84,7 @@ impl EnvelopeKind {
 impl Envelope {
     /// Whether an unparsed line is not part of the access log: an error log on standard error, or a
     /// line of another program.
-    pub fn is_foreign(&self, wrapped: &EnvelopeContent<'_>) -> bool {
+    pub(crate) fn is_foreign(&self, wrapped: &EnvelopeContent<'_>) -> bool {
         match self.kind.cuts_lines() {
             true => wrapped.stream == Stream::Err,
             false => !self.tag.is_empty() && *self.tag != *wrapped.tag,

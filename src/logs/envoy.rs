@@ -16,7 +16,7 @@ use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::{LineContent, reject::Reject, time::Time};
 
 /// Finds the fields of a line.
-pub fn line(line: &[u8]) -> LineContent<'_> {
+pub(crate) fn line(line: &[u8]) -> LineContent<'_> {
     fields(line).into()
 }
 

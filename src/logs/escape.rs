@@ -7,7 +7,7 @@ use memchr::memchr;
 
 /// How a field escapes bytes that it cannot contain.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Escaping {
+pub(crate) enum Escaping {
     /// No escapes.
     #[default]
     None,
@@ -38,7 +38,7 @@ pub enum Escaping {
 impl Escaping {
     /// Whether `raw` may contain escapes.
     #[inline]
-    pub fn is_in(self, raw: &[u8]) -> bool {
+    pub(crate) fn is_in(self, raw: &[u8]) -> bool {
         match self {
             Escaping::None => false,
             Escaping::Backslash | Escaping::Json | Escaping::JsonTwice => {
@@ -55,7 +55,7 @@ impl Escaping {
 
     /// Appends `raw` to `out` with its escapes undone. Invalid escapes stay unchanged. The result
     /// is never longer than `raw`.
-    pub fn undo(self, raw: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn undo(self, raw: &[u8], out: &mut Vec<u8>) {
         match self {
             Escaping::None => out.extend_from_slice(raw),
             Escaping::Backslash => undo_each(raw, b'\\', backslashed, out),

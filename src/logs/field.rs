@@ -10,7 +10,7 @@ const NEAR_WORDS: usize = 4;
 /// `memchr`, but faster for a byte near the start: starting a memchr search costs more than
 /// checking a few words.
 #[inline(always)]
-pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
+pub(crate) fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_le_bytes([1; 8]);
     // The lowest zero byte is the first match.
     let find_in = |chunk: &[u8; 8]| {
@@ -37,7 +37,7 @@ pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
 
 /// The text before the first space, if it is not empty, and the text after the space.
 #[inline]
-pub fn split_token(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn split_token(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     match memchr(b' ', bytes) {
         Some(space @ 1..) => Some((&bytes[..space], &bytes[space + 1..])),
         _ => None,
@@ -46,7 +46,7 @@ pub fn split_token(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// A field as written in the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct RawField<'a> {
+pub(crate) struct RawField<'a> {
     /// Without its quotes.
     pub raw: &'a [u8],
     /// The escapes of the field; `None` also if there is nothing to undo.
@@ -55,17 +55,17 @@ pub struct RawField<'a> {
 
 impl<'a> RawField<'a> {
     /// A field without escapes.
-    pub const fn plain(raw: &'a [u8]) -> RawField<'a> {
+    pub(crate) const fn plain(raw: &'a [u8]) -> RawField<'a> {
         RawField { raw, escaping: Escaping::None }
     }
 
     /// An unset field.
-    pub const UNSET: RawField<'static> = RawField::plain(b"-");
+    pub(crate) const UNSET: RawField<'static> = RawField::plain(b"-");
 
     /// Takes a quoted field off the start of `bytes` and returns the text after its closing quote;
     /// `None` if there is no quoted field or it does not end.
     #[inline(always)]
-    pub fn take_quoted(bytes: &'a [u8]) -> Option<(RawField<'a>, &'a [u8])> {
+    pub(crate) fn take_quoted(bytes: &'a [u8]) -> Option<(RawField<'a>, &'a [u8])> {
         let inner = bytes.strip_prefix(b"\"")?;
         let (field, after) = RawField::until_quote(inner, Escaping::Backslash)?;
         Some((field, &after[1..]))
@@ -74,7 +74,10 @@ impl<'a> RawField<'a> {
     /// Splits `bytes` before the quote that ends the text at its start; `None` if none does. If
     /// there are escapes, they are those of `escaping`.
     #[inline(always)]
-    pub fn until_quote(bytes: &'a [u8], escaping: Escaping) -> Option<(RawField<'a>, &'a [u8])> {
+    pub(crate) fn until_quote(
+        bytes: &'a [u8],
+        escaping: Escaping,
+    ) -> Option<(RawField<'a>, &'a [u8])> {
         let (mut at, mut found) = (0, Escaping::None);
         loop {
             at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
@@ -88,13 +91,13 @@ impl<'a> RawField<'a> {
     }
 
     /// Whether the field is unset: empty, or `-`.
-    pub fn is_unset(&self) -> bool {
+    pub(crate) fn is_unset(&self) -> bool {
         matches!(self.raw, b"" | b"-")
     }
 
     /// The field's value; `scratch` is used only if there are escapes to undo.
     #[inline]
-    pub fn value<'s>(&self, scratch: &'s mut Vec<u8>) -> &'s [u8]
+    pub(crate) fn value<'s>(&self, scratch: &'s mut Vec<u8>) -> &'s [u8]
     where
         'a: 's,
     {

@@ -10,7 +10,7 @@ use botaudit_robots::named_enum;
 named_enum! {
     /// A field of a request.
     #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-    pub enum LogField {
+    pub(crate) enum LogField {
         /// The time; with the date, unless that is a separate field.
         Time = "time",
         /// The date, if it is a separate field.
@@ -52,14 +52,14 @@ named_enum! {
 
 impl LogField {
     /// The number of fields.
-    pub const COUNT: usize = LogField::ALL.len();
+    pub(crate) const COUNT: usize = LogField::ALL.len();
 
     /// The fields of the target.
-    pub const OF_TARGET: [LogField; 5] =
+    pub(crate) const OF_TARGET: [LogField; 5] =
         [LogField::Request, LogField::Target, LogField::Url, LogField::Path, LogField::Query];
 
     /// Whether a user can assign a key to this field.
-    pub fn can_be_named(&self) -> bool {
+    pub(crate) fn can_be_named(&self) -> bool {
         !matches!(self, LogField::Date | LogField::Source)
     }
 }
@@ -68,7 +68,7 @@ impl LogField {
 ///
 /// `part` returns a field as written in the line; empty or `-` is unset.
 #[inline]
-pub fn fields<'a>(
+pub(crate) fn fields<'a>(
     part: impl Fn(LogField) -> RawField<'a>,
     zone: &'a Zone,
 ) -> Result<Fields<'a>, Reject> {

@@ -33,12 +33,12 @@ type Pieces = [bool; 2];
 
 impl Format {
     /// The format for files that no format explains.
-    pub fn combined() -> Format {
+    pub(crate) fn combined() -> Format {
         Format::new("combined", LineParser::Combined, Zone::UTC)
     }
 
     /// The format `name` with the layout `parser`; times without a zone are in `zone`.
-    pub fn new(name: &str, parser: LineParser, zone: Zone) -> Format {
+    pub(crate) fn new(name: &str, parser: LineParser, zone: Zone) -> Format {
         let (limitations, envelopes) = (parser.limitations().into(), Arc::default());
         let (name, pieces) = (name.into(), Pieces::default());
         Format { name, limitations, envelopes, parser, pieces, zone }
@@ -71,12 +71,12 @@ impl Format {
     }
 
     /// Whether its lines have an envelope.
-    pub fn is_wrapped(&self) -> bool {
+    pub(crate) fn is_wrapped(&self) -> bool {
         !self.envelopes.is_empty()
     }
 
     /// Whether the lines of `head` declare this format.
-    pub fn is_declared_in(&self, head: &[&[u8]]) -> bool {
+    pub(crate) fn is_declared_in(&self, head: &[&[u8]]) -> bool {
         self.parser.has_directives() && head.iter().any(|line| line.starts_with(b"#Fields:"))
     }
 

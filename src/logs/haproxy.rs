@@ -58,7 +58,7 @@ impl Captures {
     }
 
     /// Finds the position of the user agent in `head`: most user agents have the same beginning.
-    pub fn detected_from(head: &[&[u8]]) -> Captures {
+    pub(crate) fn detected_from(head: &[&[u8]]) -> Captures {
         let captured = head.iter().filter_map(|line| parts(line).ok()).map(|parts| parts.captured);
         let indexes = captured.filter_map(|captured| {
             captured.split(|&byte| byte == b'|').position(|value| value.starts_with(b"Mozilla/"))
@@ -67,13 +67,13 @@ impl Captures {
     }
 
     /// The limitations of a log with these captures.
-    pub fn limitations(self) -> Vec<Limitation> {
+    pub(crate) fn limitations(self) -> Vec<Limitation> {
         if self.user_agent.is_none() { vec![Limitation::NoUserAgent] } else { Vec::new() }
     }
 }
 
 /// Finds the fields of a line.
-pub fn line<'a>(captures: Captures, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
+pub(crate) fn line<'a>(captures: Captures, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
     let parts = match parts(line) {
         Ok(parts) => parts,
         Err(why) => return why.into(),

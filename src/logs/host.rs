@@ -9,7 +9,7 @@ use crate::logs::field::{RawField, find_near};
 /// Splits a name and its port. An IPv6 address with a port needs brackets. `-` and an empty text
 /// have neither.
 #[inline]
-pub fn host_and_port(name: &[u8]) -> (Option<&[u8]>, Option<u16>) {
+pub(crate) fn host_and_port(name: &[u8]) -> (Option<&[u8]>, Option<u16>) {
     if matches!(name, b"" | b"-") {
         return (None, None);
     }
@@ -29,7 +29,7 @@ pub fn host_and_port(name: &[u8]) -> (Option<&[u8]>, Option<u16>) {
 
 /// `None` if it is not a number up to 65,535.
 #[inline]
-pub fn number_of_port(digits: &[u8]) -> Option<u16> {
+pub(crate) fn number_of_port(digits: &[u8]) -> Option<u16> {
     if digits.is_empty() {
         return None;
     }
@@ -39,7 +39,7 @@ pub fn number_of_port(digits: &[u8]) -> Option<u16> {
 /// Removes the port and the brackets of `192.0.2.7:4711` and `[2001:db8::1]:4711`; other clients
 /// stay unchanged.
 #[inline]
-pub fn client_without_port(client: &[u8]) -> &[u8] {
+pub(crate) fn client_without_port(client: &[u8]) -> &[u8] {
     if let Some(inner) = client.strip_prefix(b"[") {
         return match memchr(b']', inner) {
             Some(end @ 1..) => &inner[..end],
@@ -53,7 +53,7 @@ pub fn client_without_port(client: &[u8]) -> &[u8] {
 }
 
 /// The first quoted field of `bytes` that is a list of addresses, such as X-Forwarded-For.
-pub fn quoted_addresses(mut bytes: &[u8]) -> Option<&[u8]> {
+pub(crate) fn quoted_addresses(mut bytes: &[u8]) -> Option<&[u8]> {
     while let Some(quote) = memchr(b'"', bytes) {
         let (field, rest) = RawField::take_quoted(&bytes[quote..])?;
         if is_address_list(field.raw) {
@@ -66,7 +66,7 @@ pub fn quoted_addresses(mut bytes: &[u8]) -> Option<&[u8]> {
 
 /// Addresses, optionally with ports, separated by commas; some proxies write `unknown` for an
 /// address.
-pub fn is_address_list(text: &[u8]) -> bool {
+pub(crate) fn is_address_list(text: &[u8]) -> bool {
     let is_address = |part: &[u8]| {
         let part = part.trim_ascii();
         part == b"unknown" || is_address(client_without_port(part))
@@ -76,7 +76,7 @@ pub fn is_address_list(text: &[u8]) -> bool {
 }
 
 /// Whether it is an IPv4 or IPv6 address.
-pub fn is_address(text: &[u8]) -> bool {
+pub(crate) fn is_address(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok_and(|text| text.parse::<IpAddr>().is_ok())
 }
 

@@ -14,7 +14,7 @@ use crate::time::Zone;
 const SEPARATOR: &[u8] = b", ";
 
 /// Parses a line; its time is in `zone`.
-pub fn line<'a>(line: &'a [u8], zone: &'a Zone) -> Result<Fields<'a>, Reject> {
+pub(crate) fn line<'a>(line: &'a [u8], zone: &'a Zone) -> Result<Fields<'a>, Reject> {
     let mut rest = line;
     let mut columns = [&b""[..]; 14];
     for column in &mut columns {

@@ -33,7 +33,7 @@ named_enum! {
 
 impl Limitation {
     /// The limitations whose condition is true.
-    pub fn those_of<const N: usize>(claims: [(Limitation, bool); N]) -> Vec<Limitation> {
+    pub(crate) fn those_of<const N: usize>(claims: [(Limitation, bool); N]) -> Vec<Limitation> {
         claims.into_iter().filter(|(_, is_so)| *is_so).map(|(limitation, _)| limitation).collect()
     }
 }

@@ -12,7 +12,7 @@ use crate::logs::template_token::{Slot, TemplateToken};
 ///
 /// # Errors
 /// If a quote or a brace does not end.
-pub fn parse(text: &str) -> Result<(Vec<TemplateToken>, Escaping)> {
+pub(crate) fn parse(text: &str) -> Result<(Vec<TemplateToken>, Escaping)> {
     let mut escaping = Escaping::Backslash;
     let mut rest = text;
     if let Some(after) = rest.strip_prefix("log_format") {

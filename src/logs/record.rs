@@ -170,7 +170,7 @@ impl<'a> Fields<'a> {
     /// The Referer as written in the line, with escapes; empty if the format does not include it,
     /// `-` if there was none.
     #[inline]
-    pub fn raw_referer(&self) -> &'a [u8] {
+    pub(crate) fn raw_referer(&self) -> &'a [u8] {
         self.referer.raw
     }
 
@@ -188,7 +188,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The time of the request; `None` if it is not valid.
-    pub fn time(&self) -> Option<UtcTime> {
+    pub(crate) fn time(&self) -> Option<UtcTime> {
         self.time.read()
     }
 

@@ -15,7 +15,8 @@ use crate::logs::{nginx_format, template::compile};
 
 /// Makes a parser from the first lines of a file, the configured captures of HAProxy, and the
 /// user's JSON keys.
-pub type MakeParser = fn(&[&[u8]], Option<Captures>, Option<&OwnNames>) -> Option<LineParser>;
+pub(crate) type MakeParser =
+    fn(&[&[u8]], Option<Captures>, Option<&OwnNames>) -> Option<LineParser>;
 
 /// A built-in format.
 #[derive(Debug)]

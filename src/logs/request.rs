@@ -6,7 +6,7 @@ use crate::logs::{field::find_near, reject::Reject};
 
 /// A request line; its target is as logged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Request<'a> {
+pub(crate) struct Request<'a> {
     /// A token; a lone `-` if there was no request.
     pub method: &'a [u8],
     /// `None` if a connection was opened without a request.
@@ -16,7 +16,7 @@ pub struct Request<'a> {
 /// Splits a request line. Everything between method and version is the target, including spaces.
 /// Only a target in a known form may lack the version, as in HTTP/0.9.
 #[inline]
-pub fn parse(raw: &[u8]) -> Result<Request<'_>, Reject> {
+pub(crate) fn parse(raw: &[u8]) -> Result<Request<'_>, Reject> {
     match usual(raw) {
         Some(request) => Ok(request),
         None => parse_any(raw),
@@ -77,7 +77,7 @@ fn before_version(rest: &[u8]) -> Option<&[u8]> {
 }
 
 /// A request in separate fields. If a target has no method, the log did not record it.
-pub fn of_parts<'a>(method: &'a [u8], target: &'a [u8]) -> Result<Request<'a>, Reject> {
+pub(crate) fn of_parts<'a>(method: &'a [u8], target: &'a [u8]) -> Result<Request<'a>, Reject> {
     let is_unset = |part: &[u8]| matches!(part, b"" | b"-");
     match (is_unset(method), is_unset(target)) {
         (true, true) => Ok(Request { method: b"-", target: None }),

@@ -10,7 +10,7 @@ use crate::logs::reject::Reject;
 use crate::logs::time::Time;
 
 /// Parses a line. Durations are padded with spaces.
-pub fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
+pub(crate) fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let mut tokens = line.split(|&byte| byte == b' ').filter(|token| !token.is_empty());
     let mut next = || tokens.next().ok_or(Reject::OtherFormat);
     let (time, duration, client, result) = (next()?, next()?, next()?, next()?);

@@ -187,12 +187,12 @@ fn names_zone(slot: &Slot) -> bool {
 
 impl Template {
     /// The limitations of this format.
-    pub fn limitations(&self) -> Vec<Limitation> {
+    pub(crate) fn limitations(&self) -> Vec<Limitation> {
         self.limitations.clone()
     }
 
     /// Finds the fields of a line.
-    pub fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
+    pub(crate) fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
         self.fields(line, zone).ok_or(Reject::OtherFormat).into()
     }
 

@@ -2,7 +2,7 @@
 
 /// The content of a field.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Slot {
+pub(crate) enum Slot {
     /// Not needed.
     Ignored,
     /// The address of the client.
@@ -45,7 +45,7 @@ pub enum Slot {
 
 /// A token of a format.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum TemplateToken {
+pub(crate) enum TemplateToken {
     /// Literal text.
     Literal(Vec<u8>),
     /// A field, with the name that the user gave it.

@@ -16,7 +16,7 @@ const PATTERN_BYTES_MAX: usize = 100;
 
 /// A time as written in the line.
 #[derive(Clone, Copy, Debug)]
-pub enum Time<'a> {
+pub(crate) enum Time<'a> {
     /// With its own zone, or a number since the epoch.
     Text(&'a [u8]),
     /// Without a zone, it is in this one.
@@ -36,7 +36,7 @@ impl Default for Time<'_> {
 impl Time<'_> {
     /// `None` if it is not a time of the calendar.
     #[inline]
-    pub fn read(self) -> Option<UtcTime> {
+    pub(crate) fn read(self) -> Option<UtcTime> {
         match self {
             Time::Text(text) => parse(text),
             Time::Local(text, zone) => parse(text).or_else(|| zone.time_of(parse_civil(text)?)),
@@ -54,7 +54,7 @@ impl Time<'_> {
 
 /// Parses the times of successive lines, most of which differ only in the second.
 #[derive(Clone, Debug, Default)]
-pub struct Clock {
+pub(crate) struct Clock {
     minute: Minute,
     /// The start of that minute; `None` at first.
     start: Option<i64>,
@@ -72,7 +72,7 @@ struct Minute {
 impl Clock {
     /// The same as [`Time::read`], but faster within the same minute.
     #[inline]
-    pub fn read(&mut self, time: Time<'_>) -> Option<UtcTime> {
+    pub(crate) fn read(&mut self, time: Time<'_>) -> Option<UtcTime> {
         let (Time::Text(text) | Time::Local(text, _)) = time else { return time.read() };
         let Some((minute, second)) = Minute::of(text) else { return time.read() };
         if let Some(start) = self.start.filter(|_| self.minute == minute) {
@@ -117,14 +117,14 @@ impl Minute {
 const SAMPLE: Timestamp = Timestamp::constant(1_744_863_056, 0);
 
 /// Whether times with this strftime pattern can be parsed.
-pub fn can_read(pattern: &str) -> bool {
+pub(crate) fn can_read(pattern: &str) -> bool {
     written(pattern).is_some_and(|text| {
         parse_pattern(text.as_bytes(), pattern, &Zone::UTC) == Some(UtcTime::from(SAMPLE))
     })
 }
 
 /// A time written with this strftime pattern; `None` if the pattern is invalid.
-pub fn written(pattern: &str) -> Option<String> {
+pub(crate) fn written(pattern: &str) -> Option<String> {
     strtime::format(pattern, &SAMPLE.to_zoned(TimeZone::UTC)).ok()
 }
 

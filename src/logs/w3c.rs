@@ -32,7 +32,7 @@ const CLOUDFRONT: &[u8] =
 
 /// The writer of the file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum W3cDialect {
+pub(crate) enum W3cDialect {
     /// IIS and all others.
     Extended,
     /// CloudFront.
@@ -72,7 +72,7 @@ struct Columns {
 impl W3c {
     /// The layout of a file that begins with the lines of `head`; `None` if they have no `#Fields`
     /// of this dialect.
-    pub fn detected(dialect: W3cDialect, head: &[&[u8]]) -> Option<W3c> {
+    pub(crate) fn detected(dialect: W3cDialect, head: &[&[u8]]) -> Option<W3c> {
         let fields: Vec<&[u8]> =
             head.iter().filter_map(|line| directive(line, dialect.fields_directive())).collect();
         let is_cloudfront = |fields: &&[u8]| memmem::find(fields, b"x-edge-location").is_some();
@@ -97,7 +97,7 @@ impl W3c {
     }
 
     /// Handles a line that begins with `#`, and returns its kind.
-    pub fn direct(&mut self, line: &[u8]) -> Skip {
+    pub(crate) fn direct(&mut self, line: &[u8]) -> Skip {
         if let Some(fields) = directive(line, self.dialect.fields_directive()) {
             self.columns = Columns::of(fields);
             Skip::Directive
@@ -110,7 +110,7 @@ impl W3c {
     }
 
     /// The limitations of these columns.
-    pub fn limitations(&self) -> Vec<Limitation> {
+    pub(crate) fn limitations(&self) -> Vec<Limitation> {
         let lacks = |part| !self.columns.parts.contains(&Some(part));
         let is_decoded = lacks(LogField::Target) && self.dialect == W3cDialect::Extended;
         Limitation::those_of([
@@ -124,7 +124,7 @@ impl W3c {
 
     /// Finds the fields of `line`.
     #[inline]
-    pub fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Result<Fields<'a>, Reject> {
+    pub(crate) fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Result<Fields<'a>, Reject> {
         let mut parts = [RawField::plain(b""); LogField::COUNT];
         self.values(line, &mut parts)?;
         let zone = if self.columns.time_is_local { zone } else { &UTC };

@@ -24,7 +24,7 @@ merge_fields!(AnswerTally { requests, statuses, bytes, span });
 
 impl AnswerTally {
     /// Counts one request.
-    pub fn count(&mut self, time: UtcTime, status: u16, bytes: u64) {
+    pub(crate) fn count(&mut self, time: UtcTime, status: u16, bytes: u64) {
         self.requests += 1;
         self.statuses.count(status);
         self.bytes = self.bytes.saturating_add(bytes);
@@ -32,7 +32,7 @@ impl AnswerTally {
     }
 
     /// Whether the parts agree, in a row whose requests lie in `span`.
-    pub fn holds(&self, span: Option<Span>) -> bool {
+    pub(crate) fn holds(&self, span: Option<Span>) -> bool {
         let is_within = |of: Span, all: Span| {
             all.first <= of.first && of.first <= of.last && of.last <= all.last
         };

@@ -30,7 +30,7 @@ use super::what_if::WhatIfTally;
 macro_rules! row {
     {
         $(#[$meta:meta])*
-        pub struct $name:ident {
+        pub(crate) struct $name:ident {
             $( $(#[$of:meta])* $kind:ident $field:ident: $type:ty, )*
         }
     } => {
@@ -51,7 +51,7 @@ macro_rules! row {
             }
 
             /// Gives the versions of robots.txt that its tables quote to `quote`.
-            pub fn quoted_robots(&self, quote: &mut dyn FnMut(RobotsId)) {
+            pub(crate) fn quoted_robots(&self, quote: &mut dyn FnMut(RobotsId)) {
                 $( row!(@$kind (), Measure::quoted_robots(&self.$field, quote)); )*
             }
 
@@ -59,7 +59,7 @@ macro_rules! row {
             ///
             /// # Errors
             /// If the tally is damaged and lacks a number.
-            pub fn renumbered(self, numbers: &Renumbering) -> Result<$name> {
+            pub(crate) fn renumbered(self, numbers: &Renumbering) -> Result<$name> {
                 let $name { $($field),* } = self;
                 Ok($name {
                     $( $field: row!(@$kind $field, Measure::renumbered($field, numbers)?), )*
@@ -79,7 +79,7 @@ row! {
     /// The requests of one crawler of one identity at one origin.
     #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
     #[serde(default)]
-    pub struct CrawlerTally {
+    pub(crate) struct CrawlerTally {
         /// Requests by day.
         measure days: ByDay,
         /// When they were made.
@@ -147,7 +147,7 @@ impl Merge for Times {
 
 impl CrawlerTally {
     /// Counts one request.
-    pub fn count(&mut self, request: &JudgedRequest<'_>) {
+    pub(crate) fn count(&mut self, request: &JudgedRequest<'_>) {
         self.count_measures(request);
         let JudgedRequest { dated, is_of_other_time, .. } = *request;
         let is_unreachable = dated.verdict == Verdict::Unreachable;
@@ -176,7 +176,7 @@ impl CrawlerTally {
     }
 
     /// Whether its counts agree. A file may have been written by anybody.
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         let (total, span) = (self.total(), self.span);
         let all = AllRequests { total, span, has_times: self.times == Times::Kept };
         total.hold()
@@ -187,7 +187,7 @@ impl CrawlerTally {
 
     /// The number of time buckets. It never decreases when counts are added; requests before the
     /// first successful fetch, which may decrease, are not included.
-    pub fn time_buckets(&mut self) -> usize {
+    pub(crate) fn time_buckets(&mut self) -> usize {
         let violations: usize = self.violations.values_mut().map(|sum| sum.minutes.len()).sum();
         let paces: usize = self.paces.values_mut().map(|pace| pace.hours.len()).sum();
         let changes = self.reactions.as_ref().map_or(0, |reactions| reactions.time_buckets());
@@ -197,7 +197,7 @@ impl CrawlerTally {
 
     /// Drops the buckets that `time_buckets` counts, and reactions, which need the times of fetches;
     /// everything else stays.
-    pub fn give_up_times(&mut self) {
+    pub(crate) fn give_up_times(&mut self) {
         self.times = Times::GivenUp;
         self.violations.values_mut().for_each(|sum| sum.minutes = TimeBuckets::default());
         self.paces.values_mut().for_each(|pace| pace.hours = TimeBuckets::default());
@@ -206,7 +206,7 @@ impl CrawlerTally {
     }
 
     /// The requests that are kept as examples.
-    pub fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
+    pub(crate) fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
         let broken = self.violations.values_mut().map(|violation| &mut violation.example);
         let changes =
             self.simulated.iter_mut().flat_map(|simulated| simulated.changes.values_mut());
@@ -214,7 +214,7 @@ impl CrawlerTally {
     }
 
     /// The sums of all days.
-    pub fn total(&self) -> Sums {
+    pub(crate) fn total(&self) -> Sums {
         sum(self.days.values().copied())
     }
 

@@ -8,7 +8,7 @@ use super::short_map::ShortMap;
 use super::sums::{Span, Sums};
 
 /// Requests by day.
-pub type ByDay = ShortMap<Day, Sums>;
+pub(crate) type ByDay = ShortMap<Day, Sums>;
 
 impl Measure for ByDay {
     fn count(&mut self, request: &JudgedRequest<'_>) {

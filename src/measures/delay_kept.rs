@@ -34,7 +34,7 @@ pub struct DelayTally {
 
 impl DelayTally {
     /// Counts one request.
-    pub fn count(&mut self, time: UtcTime) {
+    pub(crate) fn count(&mut self, time: UtcTime) {
         self.requests += 1;
         self.hours.add(time.unix_seconds().div_euclid(HOUR_SECONDS), 1);
     }
@@ -43,7 +43,7 @@ impl DelayTally {
 merge_fields!(DelayTally { requests, hours, gaps });
 
 /// By the version of a robots.txt with a Crawl-delay for the crawler.
-pub type Paces = ShortMap<RobotsId, DelayTally>;
+pub(crate) type Paces = ShortMap<RobotsId, DelayTally>;
 
 impl Measure for Paces {
     fn count(&mut self, request: &JudgedRequest<'_>) {
@@ -96,7 +96,7 @@ pub struct Busiest {
 
 impl DelayKept {
     /// Compares requests by `hours` with a delay. `None` and 0 set no limit.
-    pub fn new(hours: &TimeBuckets, delay_milliseconds: Option<u64>) -> DelayKept {
+    pub(crate) fn new(hours: &TimeBuckets, delay_milliseconds: Option<u64>) -> DelayKept {
         let hours: Vec<(i64, u64)> = hours.buckets().collect();
         let busiest = hours.iter().copied().rev().max_by_key(|&(_, requests)| requests);
         let excess = |period_hours: i64| {

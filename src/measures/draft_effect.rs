@@ -7,7 +7,7 @@ use botaudit_robots::named_enum;
 
 /// The effect of a draft on a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Compared {
+pub(crate) enum Compared {
     /// Nothing.
     Same,
     /// The effect.

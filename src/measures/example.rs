@@ -8,11 +8,11 @@ use crate::merge::Merge;
 use crate::time::UtcTime;
 
 /// The most bytes of a target in an example.
-pub const EXAMPLE_BYTES_MAX: usize = 2048;
+pub(crate) const EXAMPLE_BYTES_MAX: usize = 2048;
 
 /// The position of a line.
 #[derive(Clone, Copy, Debug)]
-pub struct Position {
+pub(crate) struct Position {
     /// The input that holds it.
     pub file: FileId,
     /// Its number in that file, 1-based.
@@ -38,7 +38,11 @@ pub struct Example {
 
 impl Example {
     /// The request of `record`, judged by the snapshot of this time.
-    pub fn of(record: &Record<'_>, position: Position, snapshot: Option<UtcTime>) -> Example {
+    pub(crate) fn of(
+        record: &Record<'_>,
+        position: Position,
+        snapshot: Option<UtcTime>,
+    ) -> Example {
         let Position { file, line } = position;
         let target = record.target.unwrap_or_default();
         let target = target[..target.len().min(EXAMPLE_BYTES_MAX)].into();

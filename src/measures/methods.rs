@@ -45,7 +45,7 @@ named_enum! {
 impl Method {
     /// The method that a log names.
     #[inline]
-    pub fn of(method: &[u8]) -> Method {
+    pub(crate) fn of(method: &[u8]) -> Method {
         match method {
             b"GET" => Method::Get,
             b"HEAD" => Method::Head,
@@ -77,7 +77,7 @@ pub struct MethodTally {
 merge_fields!(MethodTally { requests, violations, bytes });
 
 /// Requests by method; none in tallies that did not count them.
-pub type ByMethod = ShortMap<Method, MethodTally>;
+pub(crate) type ByMethod = ShortMap<Method, MethodTally>;
 
 impl Measure for ByMethod {
     fn count(&mut self, request: &JudgedRequest<'_>) {
@@ -100,7 +100,7 @@ impl Measure for ByMethod {
 
 measure_table! {
     /// Requests by method.
-    pub const TABLE: ByMethod = "methods.csv", "each origin, crawler, identity and HTTP method";
+    pub(crate) const TABLE: ByMethod = "methods.csv", "each origin, crawler, identity and HTTP method";
     rows of => of.iter();
     (method, tally) => {
         let all = of.values().fold(0, |sum: u64, of| sum.saturating_add(of.requests));

@@ -11,7 +11,7 @@ use super::short_map::ShortMap;
 use super::table::measure_table;
 
 /// Requests by the kind of the file.
-pub type ByPolicyFile = ShortMap<PolicyFile, AnswerTally>;
+pub(crate) type ByPolicyFile = ShortMap<PolicyFile, AnswerTally>;
 
 impl Measure for ByPolicyFile {
     fn count(&mut self, request: &JudgedRequest<'_>) {
@@ -35,7 +35,7 @@ impl Measure for ByPolicyFile {
 
 measure_table! {
     /// Requests for files beside robots.txt.
-    pub const TABLE: ByPolicyFile = "policy-files.csv", "each origin, crawler, identity and kind of file that the crawler requested: see [files](#policy-files)";
+    pub(crate) const TABLE: ByPolicyFile = "policy-files.csv", "each origin, crawler, identity and kind of file that the crawler requested: see [files](#policy-files)";
     rows of => of.iter();
     (file, answers) => {}
     cells row => {

@@ -32,13 +32,13 @@ use super::sums::is_default;
 use super::time_buckets::{TimeBuckets, last_second};
 
 /// The most minutes with requests that are kept for a change: a week of them.
-pub const MINUTES_MAX: usize = if cfg!(test) { 20 } else { 10_080 };
+pub(crate) const MINUTES_MAX: usize = if cfg!(test) { 20 } else { 10_080 };
 
 /// The buckets that a change counts as towards the limit of time buckets: about its bytes.
-pub const BUCKETS_PER_CHANGE: usize = 16;
+pub(crate) const BUCKETS_PER_CHANGE: usize = 16;
 
 /// The most lines of rules that are kept: the first ones.
-pub const LINES_MAX: usize = 16;
+pub(crate) const LINES_MAX: usize = 16;
 
 /// The changes of the rules for a crawler at an origin, with its requests around them.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -144,7 +144,7 @@ pub struct RequestsSince {
 
 /// A request of a crawler.
 #[derive(Clone, Copy, Debug)]
-pub struct TimedRequest<'a> {
+pub(crate) struct TimedRequest<'a> {
     /// The time.
     pub time: UtcTime,
     /// The prepared path; `None` if no rule decides about it.
@@ -155,7 +155,7 @@ pub struct TimedRequest<'a> {
 
 /// The settings for counting.
 #[derive(Clone, Copy, Debug)]
-pub struct ReactionLimits {
+pub(crate) struct ReactionLimits {
     /// How long before a change requests count, in days.
     pub days_before: usize,
     /// The operator's promise: how soon a change takes effect, in hours.
@@ -164,7 +164,7 @@ pub struct ReactionLimits {
 
 impl ReactionTally {
     /// Counts `request`; `changes` are those of the crawler at the origin, the earliest first.
-    pub fn count(
+    pub(crate) fn count(
         &mut self,
         changes: &[RuleChange],
         request: TimedRequest<'_>,
@@ -193,27 +193,27 @@ impl ReactionTally {
     }
 
     /// Drops minutes that are not needed, so that equal counts are equal bytes.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.changes.values_mut().for_each(RuleChangeTally::settle);
     }
 
     /// Marks all changes as counted only in part.
-    pub fn mark_partial(&mut self) {
+    pub(crate) fn mark_partial(&mut self) {
         self.changes.values_mut().for_each(|change| change.is_partial = true);
     }
 
     /// What it counts as towards the limit of time buckets. It never decreases.
-    pub fn time_buckets(&self) -> usize {
+    pub(crate) fn time_buckets(&self) -> usize {
         self.changes.len() * BUCKETS_PER_CHANGE
     }
 
     /// Whether the parts agree.
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         self.changes.values().all(RuleChangeTally::holds)
     }
 
     /// Whether no change has more requests than these of the crawler.
-    pub fn is_within(&self, requests: u64) -> bool {
+    pub(crate) fn is_within(&self, requests: u64) -> bool {
         self.changes.values().all(|change| change.is_within(requests))
     }
 }
@@ -246,7 +246,7 @@ fn entries(
 
 impl RuleChangeTally {
     /// The requests for the paths that this change concerns, or `None` if it concerns no path.
-    pub fn touched(&self, direction: WhatIfChange) -> Option<TouchedTally> {
+    pub(crate) fn touched(&self, direction: WhatIfChange) -> Option<TouchedTally> {
         let (touched, has_paths) = match direction {
             WhatIfChange::NewlyDisallowed => (self.disallowed.as_deref(), self.disallows),
             WhatIfChange::NewlyAllowed => (self.allowed.as_deref(), self.allows),
@@ -377,7 +377,7 @@ impl RequestsSince {
 
     /// The requests before and since `minute`, the minute of the first fetch; `None` if this is not
     /// known any more.
-    pub fn split_at(&self, minute: Option<i64>) -> Option<(u64, u64)> {
+    pub(crate) fn split_at(&self, minute: Option<i64>) -> Option<(u64, u64)> {
         let Some(minute) = minute else { return Some((self.requests, 0)) };
         if self.minutes_end.is_some_and(|end| end < minute) {
             return None;

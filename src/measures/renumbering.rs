@@ -12,7 +12,7 @@ use super::short_map::ShortMap;
 
 /// A map of the numbers of one tally to those of another; `None` if it lacks the entry.
 #[derive(Clone, Debug, Default)]
-pub struct Renumbering {
+pub(crate) struct Renumbering {
     /// The numbers of inputs.
     pub inputs: Vec<Option<FileId>>,
     /// The numbers of crawlers.
@@ -26,7 +26,7 @@ impl Renumbering {
     ///
     /// # Errors
     /// If the tally is damaged and lacks the number.
-    pub fn crawler(&self, crawler: CrawlerId) -> Result<CrawlerId> {
+    pub(crate) fn crawler(&self, crawler: CrawlerId) -> Result<CrawlerId> {
         find(&self.crawlers, crawler.index(), "crawler")
     }
 
@@ -34,7 +34,7 @@ impl Renumbering {
     ///
     /// # Errors
     /// As [`Renumbering::crawler`].
-    pub fn actor(&self, (crawler, identity): Actor) -> Result<Actor> {
+    pub(crate) fn actor(&self, (crawler, identity): Actor) -> Result<Actor> {
         Ok((self.crawler(crawler)?, identity))
     }
 
@@ -42,7 +42,7 @@ impl Renumbering {
     ///
     /// # Errors
     /// As [`Renumbering::crawler`].
-    pub fn input(&self, input: FileId) -> Result<FileId> {
+    pub(crate) fn input(&self, input: FileId) -> Result<FileId> {
         find(&self.inputs, input.index(), "input")
     }
 
@@ -50,7 +50,7 @@ impl Renumbering {
     ///
     /// # Errors
     /// As [`Renumbering::crawler`].
-    pub fn by_actor<T: Merge>(&self, tallies: &mut ShortMap<Actor, T>) -> Result<()> {
+    pub(crate) fn by_actor<T: Merge>(&self, tallies: &mut ShortMap<Actor, T>) -> Result<()> {
         let of_actors = std::mem::take(tallies).into_iter();
         let of_actors = of_actors.map(|(actor, tally)| Ok((self.actor(actor)?, tally)));
         *tallies = of_actors.collect::<Result<_>>()?;
@@ -61,7 +61,7 @@ impl Renumbering {
     ///
     /// # Errors
     /// As [`Renumbering::crawler`].
-    pub fn rule(&self, rule: RuleRef) -> Result<RuleRef> {
+    pub(crate) fn rule(&self, rule: RuleRef) -> Result<RuleRef> {
         Ok(RuleRef { robots: self.version(rule.robots)?, line: rule.line })
     }
 
@@ -69,7 +69,7 @@ impl Renumbering {
     ///
     /// # Errors
     /// As [`Renumbering::crawler`].
-    pub fn version(&self, robots: RobotsId) -> Result<RobotsId> {
+    pub(crate) fn version(&self, robots: RobotsId) -> Result<RobotsId> {
         find(&self.robots, robots.index(), "robots.txt")
     }
 }

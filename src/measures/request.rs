@@ -1,6 +1,5 @@
 //! A judged request, and what a measure does with it.
 
-use crate::crawlers::crawler::CrawlerId;
 use crate::error::Result;
 use crate::judge::Judge;
 use crate::judge::restriction::Restriction;
@@ -21,15 +20,13 @@ use super::sums::{Span, Sums};
 
 /// A request of a crawler, with all that more than one measure needs of it.
 #[derive(Clone, Copy, Debug)]
-pub struct JudgedRequest<'a> {
+pub(crate) struct JudgedRequest<'a> {
     /// The line of the log.
     pub record: &'a Record<'a>,
     /// Where the line is.
     pub position: Position,
     /// The day of the request, in the time zone of the report.
     pub day: Day,
-    /// Who made the request.
-    pub crawler: CrawlerId,
     /// The host of the origin, with its port if it is not the usual one; `None` if the log names no
     /// host.
     pub host: Option<&'a str>,
@@ -54,18 +51,18 @@ pub struct JudgedRequest<'a> {
 
 impl<'a> JudgedRequest<'a> {
     /// The robots.txt in force.
-    pub fn robots(&self) -> Option<&'a Robots> {
+    pub(crate) fn robots(&self) -> Option<&'a Robots> {
         self.dated.robots.map(|robots| &**robots)
     }
 
     /// The request as a report shows it.
-    pub fn example(&self) -> Example {
+    pub(crate) fn example(&self) -> Example {
         Example::of(self.record, self.position, self.dated.snapshot)
     }
 }
 
 /// What is counted of the requests of one crawler at one origin.
-pub trait Measure: Merge + Sized {
+pub(crate) trait Measure: Merge + Sized {
     /// Counts one request. The loop calls this for each request of a crawler, so it makes no text,
     /// and searches for nothing that another measure needs, too: that is in [`JudgedRequest`].
     fn count(&mut self, request: &JudgedRequest<'_>);
@@ -90,7 +87,7 @@ pub trait Measure: Merge + Sized {
 
 /// All requests of one crawler at one origin.
 #[derive(Clone, Copy, Debug)]
-pub struct AllRequests {
+pub(crate) struct AllRequests {
     /// By verdict.
     pub total: Sums,
     /// When they were made.

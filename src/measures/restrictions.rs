@@ -9,7 +9,7 @@ use super::short_map::ShortMap;
 use super::sums::Compliance;
 
 /// Allowed requests and violations by the restriction in force.
-pub type Restrictions = ShortMap<Restriction, Compliance>;
+pub(crate) type Restrictions = ShortMap<Restriction, Compliance>;
 
 impl Measure for Restrictions {
     /// Only requests of which it is certain whether they kept it.

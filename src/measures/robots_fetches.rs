@@ -46,13 +46,13 @@ pub struct FetchTally {
 const FRESH_MINUTES: i64 = 24 * 60;
 
 /// Whether a request for robots.txt was successful.
-pub fn is_successful_fetch(method: &[u8], status: u16) -> bool {
+pub(crate) fn is_successful_fetch(method: &[u8], status: u16) -> bool {
     method == b"GET" && matches!(status, 200 | 304)
 }
 
 impl FetchTally {
     /// Counts a request for robots.txt.
-    pub fn count_fetch(&mut self, time: UtcTime, method: &[u8], status: u16) {
+    pub(crate) fn count_fetch(&mut self, time: UtcTime, method: &[u8], status: u16) {
         self.statuses.count(status);
         self.fetched.absorb(Some(Span::at(time)));
         if !is_successful_fetch(method, status) {
@@ -65,7 +65,7 @@ impl FetchTally {
     }
 
     /// Counts another request.
-    pub fn count_other(&mut self, time: UtcTime) {
+    pub(crate) fn count_other(&mut self, time: UtcTime) {
         let minute = time.unix_minute();
         // Most logs are in order, so that this is the last fetch before.
         let is_fresh =
@@ -76,33 +76,33 @@ impl FetchTally {
     }
 
     /// Other requests in minutes before the first successful fetch; all of them if there was none.
-    pub fn requests_before_first_fetch(&self) -> u64 {
+    pub(crate) fn requests_before_first_fetch(&self) -> u64 {
         let is_before =
             |minute: i64| self.read.is_none_or(|read| minute < read.first.unix_minute());
         sum(self.stale.buckets().take_while(|(minute, _)| is_before(*minute)).map(|of| of.1))
     }
 
     /// Other requests whose last successful fetch was more than 24 hours before.
-    pub fn requests_on_old_copy(&self) -> u64 {
+    pub(crate) fn requests_on_old_copy(&self) -> u64 {
         self.stale.total().saturating_sub(self.requests_before_first_fetch())
     }
 
     /// Successful fetches by minute.
-    pub fn fetches(&self) -> TimeBuckets {
+    pub(crate) fn fetches(&self) -> TimeBuckets {
         let mut fetches = self.read_200.clone();
         fetches.absorb(self.read_304.clone());
         fetches
     }
 
     /// Forgets the minutes of fetches, and what cannot be known without them.
-    pub fn give_up_times(&mut self) {
+    pub(crate) fn give_up_times(&mut self) {
         self.read_200 = TimeBuckets::default();
         self.read_304 = TimeBuckets::default();
         self.read.iter().for_each(|read| self.stale.forget_from(read.first.unix_minute()));
     }
 
     /// Forgets requests with a fetch in the 24 hours before.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         let fetches = self.fetches();
         let mut fetches = fetches.buckets().map(|(minute, _)| minute).peekable();
         let mut last = None;

@@ -31,7 +31,7 @@ impl<K: PartialEq, V: PartialEq> PartialEq for ShortMap<K, V> {
 impl<K: Copy + Ord, V> ShortMap<K, V> {
     /// The value of `key`, created by `make` if there is none.
     #[inline]
-    pub fn entry_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
+    pub(crate) fn entry_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
         let is_last = self.entries.get(self.last).is_some_and(|(last, _)| *last == key);
         if !is_last {
             self.last = match self.entries.binary_search_by(|(known, _)| known.cmp(&key)) {
@@ -47,7 +47,7 @@ impl<K: Copy + Ord, V> ShortMap<K, V> {
 
     /// The value of `key`, by default if there is none.
     #[inline]
-    pub fn entry(&mut self, key: K) -> &mut V
+    pub(crate) fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,
     {
@@ -56,7 +56,7 @@ impl<K: Copy + Ord, V> ShortMap<K, V> {
 
     /// The value of `key`.
     #[inline]
-    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let is_last = self.entries.get(self.last).is_some_and(|(last, _)| last == key);
         if !is_last {
             self.last = self.entries.binary_search_by(|(known, _)| known.cmp(key)).ok()?;
@@ -67,43 +67,43 @@ impl<K: Copy + Ord, V> ShortMap<K, V> {
 
 impl<K, V> ShortMap<K, V> {
     /// How many entries there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// The entries, ascending.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         self.entries.iter().map(|(key, value)| (key, value))
     }
 
     /// The entries with values to change, ascending.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
         self.entries.iter_mut().map(|(key, value)| (&*key, value))
     }
 
     /// The values, ordered by key.
-    pub fn values(&self) -> impl Iterator<Item = &V> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.entries.iter().map(|(_, value)| value)
     }
 
     /// The values, ordered by key.
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
     /// Removes and returns the entry with the smallest key.
-    pub fn pop_first(&mut self) -> Option<(K, V)> {
+    pub(crate) fn pop_first(&mut self) -> Option<(K, V)> {
         self.last = 0;
         (!self.entries.is_empty()).then(|| self.entries.remove(0))
     }
 
     /// The smallest key.
-    pub fn first_key(&self) -> Option<&K> {
+    pub(crate) fn first_key(&self) -> Option<&K> {
         self.entries.first().map(|(key, _)| key)
     }
 }

@@ -20,7 +20,7 @@ pub struct StatusCode(u16);
 named_enum! {
     /// What a status means for the owner of a site.
     #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-    pub enum StatusGroup {
+    pub(crate) enum StatusGroup {
         /// 200 to 299.
         Ok = "ok",
         /// 304.
@@ -43,22 +43,22 @@ named_enum! {
 impl StatusCode {
     /// The code of `status`.
     #[inline]
-    pub fn of(status: u16) -> StatusCode {
+    pub(crate) fn of(status: u16) -> StatusCode {
         StatusCode(if (100..=599).contains(&status) { status } else { 0 })
     }
 
     /// The status, or 0.
-    pub fn status(self) -> u16 {
+    pub(crate) fn status(self) -> u16 {
         self.0
     }
 
     /// The number; `None` outside of 100 to 599.
-    pub fn number(self) -> Option<u64> {
+    pub(crate) fn number(self) -> Option<u64> {
         (self.0 > 0).then_some(u64::from(self.0))
     }
 
     /// Its group.
-    pub fn group(self) -> StatusGroup {
+    pub(crate) fn group(self) -> StatusGroup {
         match self.0 {
             200..=299 => StatusGroup::Ok,
             304 => StatusGroup::NotModified,
@@ -82,7 +82,7 @@ impl TryFrom<u16> for StatusCode {
 }
 
 /// Requests by status; none in tallies that did not count them.
-pub type ByStatus = ShortMap<StatusCode, Answered>;
+pub(crate) type ByStatus = ShortMap<StatusCode, Answered>;
 
 impl Measure for ByStatus {
     fn count(&mut self, request: &JudgedRequest<'_>) {
@@ -102,7 +102,7 @@ fn requests(by_status: &ByStatus) -> Option<u64> {
 
 measure_table! {
     /// Requests by status.
-    pub const TABLE: ByStatus = "statuses.csv", "each origin, crawler, identity and HTTP status";
+    pub(crate) const TABLE: ByStatus = "statuses.csv", "each origin, crawler, identity and HTTP status";
     rows of => of.iter();
     (code, answered) => {
         let all = requests(of).unwrap_or_default();

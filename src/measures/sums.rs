@@ -13,7 +13,7 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// Declares a structure of counts. Files leave out those that are 0.
 macro_rules! counts {
-    ($(#[$meta:meta])* pub struct $name:ident { $($count:ident),* $(,)? }) => {
+    ($(#[$meta:meta])* $visible:vis struct $name:ident { $($count:ident),* $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
         #[serde(default)]
@@ -21,7 +21,7 @@ macro_rules! counts {
             missing_docs,
             reason = "each is the column of the same name, described in src/table/columns.rs and the tables"
         )]
-        pub struct $name {
+        $visible struct $name {
             $( #[serde(skip_serializing_if = "is_default")] pub $count: u64, )*
         }
 
@@ -70,7 +70,7 @@ counts! {
 
 impl Sums {
     /// Counts one request that was answered with `bytes` bytes.
-    pub fn count(&mut self, verdict: Verdict, bytes: u64) {
+    pub(crate) fn count(&mut self, verdict: Verdict, bytes: u64) {
         self.requests += 1;
         self.bytes = self.bytes.saturating_add(bytes);
         match verdict {
@@ -93,18 +93,18 @@ impl Sums {
     }
 
     /// Requests that were judged; those in a grace period are.
-    pub fn judged(&self) -> u64 {
+    pub(crate) fn judged(&self) -> u64 {
         self.allowed.saturating_add(self.violations).saturating_add(self.grace)
     }
 
     /// Requests that robots.txt can bind: those that were judged, and those that were not for lack
     /// of a robots.txt.
-    pub fn bindable(&self) -> u64 {
+    pub(crate) fn bindable(&self) -> u64 {
         self.judged().saturating_add(self.unreachable).saturating_add(self.unknown)
     }
 
     /// Whether each request has exactly one verdict.
-    pub fn hold(&self) -> bool {
+    pub(crate) fn hold(&self) -> bool {
         let by_verdict = [
             self.robots_txt_requests,
             self.allowed,
@@ -139,7 +139,7 @@ counts! {
 
 impl Answered {
     /// Counts one request that was answered with `bytes` bytes.
-    pub fn count(&mut self, bytes: u64) {
+    pub(crate) fn count(&mut self, bytes: u64) {
         self.absorb(Answered { requests: 1, bytes });
     }
 }
@@ -158,13 +158,13 @@ counts! {
 impl Statuses {
     /// Counts one answer.
     #[inline]
-    pub fn count(&mut self, status: u16) {
+    pub(crate) fn count(&mut self, status: u16) {
         *self.of(status) += 1;
     }
 
     /// The count of answers with this status.
     #[inline]
-    pub fn of(&mut self, status: u16) -> &mut u64 {
+    pub(crate) fn of(&mut self, status: u16) -> &mut u64 {
         match status {
             200..=299 => &mut self.status_2xx,
             300..=399 => &mut self.status_3xx,
@@ -175,12 +175,12 @@ impl Statuses {
     }
 
     /// All answers; `None` if their sum cannot be.
-    pub fn checked_total(&self) -> Option<u64> {
+    pub(crate) fn checked_total(&self) -> Option<u64> {
         self.counts().into_iter().try_fold(0u64, u64::checked_add)
     }
 
     /// All answers.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.counts().into_iter().fold(0, u64::saturating_add)
     }
 }
@@ -197,7 +197,7 @@ pub struct Span {
 
 impl Span {
     /// The span of one point.
-    pub fn at(time: UtcTime) -> Span {
+    pub(crate) fn at(time: UtcTime) -> Span {
         Span { first: time, last: time }
     }
 }

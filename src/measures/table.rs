@@ -8,7 +8,7 @@ use crate::table::schema::TableSchema;
 
 /// A crawler at an origin, as the first cells of a row name it.
 #[derive(Clone, Copy, Debug)]
-pub struct CrawlerAt<'a> {
+pub(crate) struct CrawlerAt<'a> {
     /// The origin.
     pub origin: &'a str,
     /// The crawler.
@@ -19,7 +19,7 @@ pub struct CrawlerAt<'a> {
 
 /// A table with rows of a measure `M`.
 #[derive(Clone, Copy, Debug)]
-pub struct MeasureTable<M: 'static> {
+pub(crate) struct MeasureTable<M: 'static> {
     /// Its file and columns.
     pub schema: TableSchema,
     /// Gives the rows of one crawler at one origin.
@@ -32,13 +32,13 @@ pub struct MeasureTable<M: 'static> {
 macro_rules! measure_table {
     {
         $(#[$doc:meta])*
-        pub const $name:ident: $measure:ty = $file:literal, $row:literal;
+        pub(crate) const $name:ident: $measure:ty = $file:literal, $row:literal;
         rows $of:ident => $rows:expr;
         $each:pat => { $($prepare:tt)* }
         cells $cells:ident => { $( $column:expr => $write:expr, )* }
     } => {
         $(#[$doc])*
-        pub const $name: $crate::measures::table::MeasureTable<$measure> = {
+        pub(crate) const $name: $crate::measures::table::MeasureTable<$measure> = {
             fn rows(
                 $of: &$measure,
                 at: $crate::measures::table::CrawlerAt<'_>,

@@ -20,7 +20,7 @@ const WAITING_PART: usize = 8;
 const BUCKET_BYTES_USUAL: usize = 2;
 
 /// The last second of `minute`.
-pub fn last_second(minute: i64) -> i64 {
+pub(crate) fn last_second(minute: i64) -> i64 {
     minute.saturating_mul(60).saturating_add(59)
 }
 
@@ -39,7 +39,7 @@ pub struct TimeBuckets {
 
 impl TimeBuckets {
     /// Adds `count` to `bucket`.
-    pub fn add(&mut self, bucket: i64, count: u64) {
+    pub(crate) fn add(&mut self, bucket: i64, count: u64) {
         if let Some((last, sum)) = self.waiting.last_mut()
             && *last == bucket
         {
@@ -53,14 +53,14 @@ impl TimeBuckets {
     }
 
     /// The sums of these counts, in any order; buckets may repeat.
-    pub fn of(buckets: Vec<(i64, u64)>) -> TimeBuckets {
+    pub(crate) fn of(buckets: Vec<(i64, u64)>) -> TimeBuckets {
         let mut series = TimeBuckets { waiting: buckets, ..TimeBuckets::default() };
         series.pack();
         series
     }
 
     /// The buckets that hold anything, ascending, each once.
-    pub fn buckets(&self) -> Buckets<'_> {
+    pub(crate) fn buckets(&self) -> Buckets<'_> {
         if self.waiting.is_empty() {
             return Buckets::Packed(self.packed_buckets());
         }
@@ -72,7 +72,7 @@ impl TimeBuckets {
     }
 
     /// The number of buckets with counts. Frees unused memory.
-    pub fn len(&mut self) -> usize {
+    pub(crate) fn len(&mut self) -> usize {
         self.pack();
         self.waiting = Vec::new();
         self.packed.shrink_to_fit();
@@ -80,22 +80,22 @@ impl TimeBuckets {
     }
 
     /// The number of buckets with counts, or more.
-    pub fn len_at_most(&self) -> usize {
+    pub(crate) fn len_at_most(&self) -> usize {
         self.packed_count + self.waiting.len()
     }
 
     /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.packed_count == 0 && self.waiting.is_empty()
     }
 
     /// The sum of all counts.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         sum(self.packed_buckets().chain(self.waiting.iter().copied()).map(|(_, count)| count))
     }
 
     /// The bucket that this share of the counts reaches, in percent; `None` without counts.
-    pub fn percentile(&self, percent: u64) -> Option<i64> {
+    pub(crate) fn percentile(&self, percent: u64) -> Option<i64> {
         let rank = (u128::from(self.total()) * u128::from(percent)).div_ceil(100);
         let mut sum = 0;
         let mut buckets = self.buckets();
@@ -107,7 +107,7 @@ impl TimeBuckets {
     }
 
     /// Drops the buckets from `bucket` on.
-    pub fn forget_from(&mut self, bucket: i64) {
+    pub(crate) fn forget_from(&mut self, bucket: i64) {
         if self.waiting.len() > WAITING_MIN {
             self.pack();
         }
@@ -222,7 +222,7 @@ impl PartialEq for TimeBuckets {
 
 /// The buckets of a series, ascending, each once.
 #[derive(Clone, Debug)]
-pub enum Buckets<'a> {
+pub(crate) enum Buckets<'a> {
     /// As they are kept.
     Packed(Packed<'a>),
     /// With those that waited.
@@ -242,7 +242,7 @@ impl Iterator for Buckets<'_> {
 
 /// Reads packed buckets from the first on.
 #[derive(Clone, Debug)]
-pub struct Packed<'a> {
+pub(crate) struct Packed<'a> {
     rest: &'a [u8],
     last: Option<i64>,
 }

@@ -10,7 +10,7 @@ use super::request::{JudgedRequest, Measure};
 use super::short_map::ShortMap;
 
 /// Requests by the preference that applied to them.
-pub type UsedPreferences = ShortMap<StatedPreference, AnswerTally>;
+pub(crate) type UsedPreferences = ShortMap<StatedPreference, AnswerTally>;
 
 impl Measure for UsedPreferences {
     fn count(&mut self, request: &JudgedRequest<'_>) {

@@ -15,7 +15,7 @@ use super::sums::{Span, Statuses};
 use super::time_buckets::TimeBuckets;
 
 /// Violations by deciding rule.
-pub type BrokenRules = ShortMap<RuleRef, ViolationTally>;
+pub(crate) type BrokenRules = ShortMap<RuleRef, ViolationTally>;
 
 /// Requests that one rule disallowed.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

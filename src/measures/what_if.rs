@@ -42,7 +42,7 @@ pub struct ChangeTally {
 
 impl WhatIfTally {
     /// Counts a request that was compared; `example` is that request.
-    pub fn count(&mut self, compared: Compared, example: impl FnOnce() -> Example) {
+    pub(crate) fn count(&mut self, compared: Compared, example: impl FnOnce() -> Example) {
         self.judged += 1;
         match compared {
             Compared::Same => self.unchanged += 1,

@@ -6,7 +6,7 @@ use std::{sync::mpsc, thread, time::Duration};
 use super::outcome::{FailureKind, Problem};
 
 /// The most addresses of one host that are tried.
-pub const ADDRESSES_MAX: usize = 8;
+pub(crate) const ADDRESSES_MAX: usize = 8;
 
 /// The addresses of `host`, which is a name or an address (IPv6 in brackets); at least one.
 ///
@@ -51,7 +51,7 @@ fn is_never_a_host(name: &str) -> bool {
 /// Whether an address is globally reachable: not loopback, link-local, RFC 1918, RFC 6598, RFC
 /// 4193, multicast or reserved, nor IPv6 with such an IPv4 address in any of its embedded forms.
 /// Addresses for documentation count as public.
-pub fn is_public(ip: IpAddr) -> bool {
+pub(crate) fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
         IpAddr::V6(ip) => is_public_v6(ip) && carries_public_only(ip),

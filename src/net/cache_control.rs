@@ -5,7 +5,7 @@ const SECONDS_MAX: u64 = 1 << 31;
 
 /// The first numeric `max-age` in the values of `Cache-Control`, in seconds. Other directives are
 /// ignored.
-pub fn max_age_seconds<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<u64> {
+pub(crate) fn max_age_seconds<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<u64> {
     let mut directives = values.flat_map(|value| value.split(|&byte| byte == b','));
     directives.find_map(|directive| {
         let equals = memchr::memchr(b'=', directive)?;

@@ -93,7 +93,7 @@ fn has_zlib_header(head: &[u8]) -> bool {
 }
 
 /// The codings in the values of `Content-Encoding`, in the order of their application.
-pub fn names<'a>(values: &[&'a [u8]]) -> impl DoubleEndedIterator<Item = &'a [u8]> {
+pub(crate) fn names<'a>(values: &[&'a [u8]]) -> impl DoubleEndedIterator<Item = &'a [u8]> {
     let names = values.iter().flat_map(|value| value.split(|&byte| byte == b','));
     names
         .map(<[u8]>::trim_ascii)

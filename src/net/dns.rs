@@ -60,7 +60,7 @@ pub struct Question {
 
 impl Question {
     /// The question for the names of `address`.
-    pub fn names_of(address: IpAddr) -> Question {
+    pub(crate) fn names_of(address: IpAddr) -> Question {
         let name = match address.to_canonical() {
             IpAddr::V4(address) => {
                 let [a, b, c, d] = address.octets();
@@ -76,7 +76,7 @@ impl Question {
     }
 
     /// The question for the addresses of `name`, of the same family as `like`.
-    pub fn addresses_of(name: &str, like: IpAddr) -> Question {
+    pub(crate) fn addresses_of(name: &str, like: IpAddr) -> Question {
         let kind = if like.to_canonical().is_ipv4() { RecordKind::A } else { RecordKind::Aaaa };
         Question { name: plain_name(name), kind }
     }
@@ -91,14 +91,14 @@ type Records = std::result::Result<Vec<String>, DnsFailure>;
 
 /// A client with its servers and timeout.
 #[derive(Clone, Debug)]
-pub struct Resolver {
+pub(crate) struct Resolver {
     servers: Vec<SocketAddr>,
     timeout: Duration,
 }
 
 impl Resolver {
     /// A client of `server` with `timeout` for each question.
-    pub fn new(server: SocketAddr, timeout: Duration) -> Resolver {
+    pub(crate) fn new(server: SocketAddr, timeout: Duration) -> Resolver {
         Resolver { servers: vec![server], timeout }
     }
 
@@ -106,7 +106,7 @@ impl Resolver {
     ///
     /// # Errors
     /// If the system names no server.
-    pub fn of_system(timeout: Duration) -> Result<Resolver> {
+    pub(crate) fn of_system(timeout: Duration) -> Result<Resolver> {
         let path = Path::new(RESOLV_CONF);
         let text = fs::read(path).map_err(|err| Error::io("cannot read", path, err))?;
         let servers = servers_of(&text);
@@ -122,7 +122,7 @@ impl Resolver {
     ///
     /// # Errors
     /// If no server gave a valid answer: no reply in time, a refusal, a malformed reply.
-    pub fn ask(&self, question: &Question) -> Records {
+    pub(crate) fn ask(&self, question: &Question) -> Records {
         let mut failure = DnsFailure("no server".to_owned());
         for (attempt, server) in (0..TRIES).zip(self.servers.iter().cycle()) {
             let id = random_id(attempt);

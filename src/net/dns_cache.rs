@@ -17,10 +17,10 @@ use crate::time::UtcTime;
 use super::dns::{Question, RecordKind};
 
 /// The lifetime of an answer with records, in seconds.
-pub const ANSWER_SECONDS_MAX: i64 = 7 * 86_400;
+pub(crate) const ANSWER_SECONDS_MAX: i64 = 7 * 86_400;
 
 /// The lifetime of a negative answer, in seconds.
-pub const NOTHING_SECONDS_MAX: i64 = 86_400;
+pub(crate) const NOTHING_SECONDS_MAX: i64 = 86_400;
 
 /// The largest file that is read, about a million answers.
 const FILE_BYTES_MAX: u64 = 256 << 20;
@@ -30,7 +30,7 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// An answer and its time.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct DnsAnswer {
+pub(crate) struct DnsAnswer {
     /// The time of the question.
     pub asked_at: UtcTime,
     /// Names or addresses; empty for a negative answer.
@@ -39,7 +39,7 @@ pub struct DnsAnswer {
 
 /// Answers by question.
 #[derive(Clone, Debug, Default)]
-pub struct DnsCache {
+pub(crate) struct DnsCache {
     answers: BTreeMap<Question, DnsAnswer>,
 }
 
@@ -63,7 +63,7 @@ impl DnsCache {
     ///
     /// # Errors
     /// If it cannot be read, or is not a DNS cache.
-    pub fn open(path: &Path, now: UtcTime) -> Result<DnsCache> {
+    pub(crate) fn open(path: &Path, now: UtcTime) -> Result<DnsCache> {
         let failed = |err| Error::io("cannot read --dns-cache", path, err);
         let wrong = |why: String| {
             Error::invalid_file(
@@ -94,7 +94,7 @@ impl DnsCache {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn save(&self, path: &Path) -> Result<()> {
+    pub(crate) fn save(&self, path: &Path) -> Result<()> {
         let answers = self.answers.iter().map(|(question, answer)| WireAnswer {
             name: question.name.clone(),
             kind: question.kind.as_str().to_owned(),
@@ -107,12 +107,12 @@ impl DnsCache {
     }
 
     /// The answer to `question`, if it is known.
-    pub fn get(&self, question: &Question) -> Option<&DnsAnswer> {
+    pub(crate) fn get(&self, question: &Question) -> Option<&DnsAnswer> {
         self.answers.get(question)
     }
 
     /// Adds an answer.
-    pub fn put(&mut self, question: Question, answer: DnsAnswer) {
+    pub(crate) fn put(&mut self, question: Question, answer: DnsAnswer) {
         self.answers.insert(question, answer);
     }
 }

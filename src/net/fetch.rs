@@ -107,7 +107,7 @@ pub(super) enum Step {
 
 impl Walk {
     /// The fetch of the robots.txt of `origin`, or its outcome if it cannot have one.
-    pub fn to(
+    pub(crate) fn to(
         origin: &Origin,
         settings: &Settings,
         until: Option<Instant>,
@@ -132,7 +132,7 @@ impl Walk {
     }
 
     /// The host of the next request.
-    pub fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         self.target.host_str().unwrap_or_default()
     }
 
@@ -148,7 +148,7 @@ impl Walk {
     }
 
     /// Sends the next request.
-    pub fn ask(mut self: Box<Walk>, settings: &Settings) -> Step {
+    pub(crate) fn ask(mut self: Box<Walk>, settings: &Settings) -> Step {
         if self.is_out_of_time() {
             return self.given_up();
         }
@@ -212,7 +212,7 @@ impl Walk {
 
 impl Fetched {
     /// The outcome for `origin` if no request is sent, and why.
-    pub fn not_asked(origin: &Origin, why: String) -> Fetched {
+    pub(crate) fn not_asked(origin: &Origin, why: String) -> Fetched {
         let nobody = Fetched::before(format!("{origin}/robots.txt"));
         nobody.end(FetchOutcome::NotAsked, why)
     }

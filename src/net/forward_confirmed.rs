@@ -27,7 +27,7 @@ const FAILURES_MAX: usize = 64;
 
 /// The result of the check.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Confirmation {
+pub(crate) enum Confirmation {
     /// The address belongs to the operator.
     Confirmed,
     /// All questions were answered, and it does not.
@@ -38,7 +38,7 @@ pub enum Confirmation {
 
 /// A claim that `address` belongs to the owner of the domains `suffixes`.
 #[derive(Clone, Debug)]
-pub struct DomainClaim<'a> {
+pub(crate) struct DomainClaim<'a> {
     /// The address.
     pub address: IpAddr,
     /// The operator's domains.
@@ -48,7 +48,7 @@ pub struct DomainClaim<'a> {
 /// Checks all `claims`, some in parallel, at the time `now`. Questions that are not in `cache` are
 /// sent, and their answers added to it. Returns the result of each claim, and the last reason for
 /// an unanswered question.
-pub fn check_all(
+pub(crate) fn check_all(
     claims: &[DomainClaim<'_>],
     resolver: &Resolver,
     now: UtcTime,
@@ -87,7 +87,7 @@ pub fn check_all(
 }
 
 /// Checks `claim`; `ask` queries a name server.
-pub fn check(
+pub(crate) fn check(
     claim: &DomainClaim<'_>,
     ask: impl Fn(&Question) -> Result<Vec<String>, DnsFailure>,
 ) -> Confirmation {

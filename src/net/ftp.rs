@@ -31,7 +31,7 @@ impl From<Problem> for Stop {
 }
 
 /// Downloads the file that `url` names from the first of `addresses` that can be reached.
-pub fn retrieve(
+pub(crate) fn retrieve(
     url: &Url,
     addresses: &[SocketAddr],
     settings: &Settings,

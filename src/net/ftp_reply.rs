@@ -14,7 +14,7 @@ const LINES_MAX: usize = 512;
 
 /// The class of a reply: the first digit of its code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Class {
+pub(crate) enum Class {
     /// 1yz: another reply follows.
     Preliminary,
     /// 2yz: done.
@@ -48,7 +48,7 @@ impl Reply {
     }
 
     /// The first digit.
-    pub fn class(&self) -> Class {
+    pub(crate) fn class(&self) -> Class {
         match self.code / 100 {
             1 => Class::Preliminary,
             2 => Class::Completed,
@@ -59,7 +59,7 @@ impl Reply {
     }
 
     /// The text for a message.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         excerpt(&String::from_utf8_lossy(&self.line))
     }
 }
@@ -80,7 +80,7 @@ impl Control {
     }
 
     /// Sends `command` and reads the reply.
-    pub fn ask(&mut self, command: &str) -> Result<Reply, Problem> {
+    pub(crate) fn ask(&mut self, command: &str) -> Result<Reply, Problem> {
         self.deadline.arm(&self.stream)?;
         let sent = self.stream.write_all(format!("{command}\r\n").as_bytes());
         sent.map_err(|err| Problem::of_io(&err))?;

@@ -65,7 +65,7 @@ pub(super) struct Turn<T> {
 impl<T: OfHost> HostQueue<T> {
     /// A queue of `items`, the first ones first, which waits for `pause` after each request to a
     /// host.
-    pub fn new(mut items: Vec<T>, pause: Duration) -> HostQueue<T> {
+    pub(crate) fn new(mut items: Vec<T>, pause: Duration) -> HostQueue<T> {
         let mut untils: Vec<Instant> = items.iter().filter_map(OfHost::until).collect();
         untils.sort_unstable_by_key(|until| Reverse(*until));
         untils.dedup();
@@ -85,7 +85,7 @@ impl<T: OfHost> HostQueue<T> {
     }
 
     /// The next item whose host is free; waits for it. `None` if all work is done.
-    pub fn next(&self) -> Option<Turn<T>> {
+    pub(crate) fn next(&self) -> Option<Turn<T>> {
         let mut state = lock(&self.state);
         loop {
             if state.is_stopped {
@@ -113,7 +113,7 @@ impl<T: OfHost> HostQueue<T> {
     }
 
     /// Ends a turn at `host`; `next` is what follows, if anything does.
-    pub fn done(&self, host: Option<String>, next: Option<T>) {
+    pub(crate) fn done(&self, host: Option<String>, next: Option<T>) {
         let mut state = lock(&self.state);
         state.running -= 1;
         if let Some(host) = host {
@@ -130,7 +130,7 @@ impl<T: OfHost> HostQueue<T> {
     }
 
     /// No item is handed out from now on.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         lock(&self.state).is_stopped = true;
         self.changed.notify_all();
     }
@@ -138,7 +138,7 @@ impl<T: OfHost> HostQueue<T> {
 
 impl<T> Turn<T> {
     /// The item and its host.
-    pub fn into_parts(self) -> (T, Option<String>) {
+    pub(crate) fn into_parts(self) -> (T, Option<String>) {
         (self.item, self.host)
     }
 }

@@ -17,7 +17,7 @@ use super::{cache_control::max_age_seconds, settings::Settings, timeout::Deadlin
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
 /// Requests `url` from the first of `addresses` that can be reached. A redirect is an answer.
-pub fn get(
+pub(crate) fn get(
     url: &Url,
     addresses: &[SocketAddr],
     settings: &Settings,

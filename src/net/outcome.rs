@@ -26,7 +26,7 @@ pub enum FetchOutcome {
 impl FetchOutcome {
     /// Whether the answer says what is allowed: a file, or that there is no file. 429, 5xx and no
     /// answer do not: crawlers must stay away and ask again.
-    pub fn is_ruling(self) -> bool {
+    pub(crate) fn is_ruling(self) -> bool {
         matches!(self, FetchOutcome::Status(status) if status != 429 && (200..500).contains(&status))
     }
 }
@@ -99,17 +99,17 @@ pub struct Problem {
 
 impl Problem {
     /// A problem of `kind`.
-    pub fn new(kind: FailureKind, why: impl Into<String>) -> Problem {
+    pub(crate) fn new(kind: FailureKind, why: impl Into<String>) -> Problem {
         Problem { kind, why: why.into() }
     }
 
     /// The time limit of `what` is over.
-    pub fn timeout(what: &str) -> Problem {
+    pub(crate) fn timeout(what: &str) -> Problem {
         Problem::new(FailureKind::Timeout, format!("timed out: {what}"))
     }
 
     /// The failure for an error of a socket.
-    pub fn of_io(err: &io::Error) -> Problem {
+    pub(crate) fn of_io(err: &io::Error) -> Problem {
         let kind = match err.kind() {
             io::ErrorKind::ConnectionRefused
             | io::ErrorKind::HostUnreachable

@@ -77,7 +77,7 @@ pub enum Ports {
 }
 
 /// The ports at which web sites are usual.
-pub const USUAL_PORTS: [u16; 4] = [80, 443, 8080, 8443];
+pub(crate) const USUAL_PORTS: [u16; 4] = [80, 443, 8080, 8443];
 
 /// The trusted certificate authorities.
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ impl UserAgent {
     }
 
     /// The value.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }

@@ -22,23 +22,23 @@ impl Deadline {
     }
 
     /// Extends the deadline by time that the server did not cause.
-    pub fn extend(&mut self, waited: Duration) {
+    pub(crate) fn extend(&mut self, waited: Duration) {
         self.end += waited;
     }
 
     /// The same, but not after `until`.
-    pub fn capped(self, until: Option<Instant>) -> Deadline {
+    pub(crate) fn capped(self, until: Option<Instant>) -> Deadline {
         Deadline { end: until.map_or(self.end, |until| until.min(self.end)), ..self }
     }
 
     /// The remaining time, at most `most`; never zero, because that means no timeout to a socket.
-    pub fn left(&self, most: Duration) -> Result<Duration, Problem> {
+    pub(crate) fn left(&self, most: Duration) -> Result<Duration, Problem> {
         let left = self.end.saturating_duration_since(Instant::now()).min(most);
         if left.is_zero() { Err(Problem::timeout("the time limit was exceeded")) } else { Ok(left) }
     }
 
     /// Sets the timeout of the next read of `stream`.
-    pub fn arm(&self, stream: &TcpStream) -> Result<(), Problem> {
+    pub(crate) fn arm(&self, stream: &TcpStream) -> Result<(), Problem> {
         let left = Some(self.left(self.read_timeout)?);
         let armed = stream.set_read_timeout(left).and_then(|()| stream.set_write_timeout(left));
         armed.map_err(|err| Problem::of_io(&err))

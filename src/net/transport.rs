@@ -12,7 +12,7 @@ use ureq::{Error, config::Config, http::Uri};
 /// Resolves to addresses that were looked up and checked before, whatever a name server answers
 /// later.
 #[derive(Debug)]
-pub struct Pinned(pub Vec<SocketAddr>);
+pub(crate) struct Pinned(pub Vec<SocketAddr>);
 
 impl Resolver for Pinned {
     fn resolve(
@@ -32,7 +32,7 @@ impl Resolver for Pinned {
 }
 
 /// The client's own connections, with TLS for https, on which a reset is an error.
-pub fn connector() -> impl Connector {
+pub(crate) fn connector() -> impl Connector {
     DefaultConnector::new().chain(StrictConnector)
 }
 

@@ -10,10 +10,10 @@ use crate::report::directory::remove_report;
 use crate::time::Day;
 
 /// The symbolic link to the report of the last day.
-pub const LATEST: &str = "latest";
+pub(crate) const LATEST: &str = "latest";
 
 /// The directory of `day` below `reports`.
-pub fn day_directory(reports: &Path, day: Day) -> PathBuf {
+pub(crate) fn day_directory(reports: &Path, day: Day) -> PathBuf {
     reports.join(day.to_string())
 }
 
@@ -22,7 +22,7 @@ pub fn day_directory(reports: &Path, day: Day) -> PathBuf {
 ///
 /// # Errors
 /// If it contains anything else.
-pub fn check_reports(reports: &Path, all: &Path) -> Result<()> {
+pub(crate) fn check_reports(reports: &Path, all: &Path) -> Result<()> {
     if reports.starts_with(all) && reports != all {
         return Ok(());
     }
@@ -45,7 +45,7 @@ pub fn check_reports(reports: &Path, all: &Path) -> Result<()> {
 ///
 /// # Errors
 /// If the link cannot be written.
-pub fn point_to_latest(reports: &Path) -> Result<()> {
+pub(crate) fn point_to_latest(reports: &Path) -> Result<()> {
     let cannot = |err| Error::io("cannot write", &reports.join(LATEST), err);
     let Some(last) = days(reports).map_err(cannot)?.pop() else { return Ok(()) };
     let staged = reports.join(format!(".{LATEST}"));
@@ -63,7 +63,7 @@ pub fn point_to_latest(reports: &Path) -> Result<()> {
 ///
 /// # Errors
 /// If the directory cannot be listed.
-pub fn tidy(reports: &Path, first_kept: Day) -> Result<Vec<String>> {
+pub(crate) fn tidy(reports: &Path, first_kept: Day) -> Result<Vec<String>> {
     let days = days(reports).map_err(|err| Error::io("cannot list", reports, err))?;
     let old = days.into_iter().filter(|&day| day < first_kept);
     let removed = old.map(|day| remove_report(&day_directory(reports, day)));

@@ -40,7 +40,7 @@ struct OfDay {
 merge_fields!(OfDay { sums, successful_fetches });
 
 /// The sums of crawlers over all origins, ordered by site, day, name and identity.
-pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
+pub(crate) fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
     let mut rows: BTreeMap<(&str, Day, &str, &str), Sums> = BTreeMap::new();
     for actor in actors {
         let key = (actor.site.as_str(), actor.day, actor.crawler.as_str(), actor.identity.as_str());
@@ -52,7 +52,7 @@ pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
 }
 
 /// The events, the last day first. Actors that are not `is_crawler` are tools, which have none.
-pub fn events(
+pub(crate) fn events(
     actors: &[ActorDay],
     ruled: &[RuledDay],
     is_crawler: impl Fn(&ActorDay) -> bool,

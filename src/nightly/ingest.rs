@@ -23,7 +23,7 @@ use super::state::{State, change::StateChange, inputs::RecordedInput};
 
 /// The settings of a site for one run.
 #[derive(Clone, Copy)]
-pub struct SiteIngest<'a> {
+pub(crate) struct SiteIngest<'a> {
     /// The name of the site.
     pub site: &'a str,
     /// The day of the run, in the site's zone.
@@ -44,7 +44,7 @@ pub struct SiteIngest<'a> {
 
 /// The result of reading logs.
 #[derive(Clone, Debug, Default)]
-pub struct IngestProblems {
+pub(crate) struct IngestProblems {
     /// Why logs could not be opened, or not be read to their ends.
     pub damages: BTreeSet<String>,
     /// Why lines were not understood.
@@ -59,7 +59,7 @@ impl SiteIngest<'_> {
     ///
     /// # Errors
     /// If the state cannot be written, or sums that must hold do not. Batches before that stay.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         state: &mut State,
         plan: &Plan,
@@ -269,7 +269,7 @@ impl SiteIngest<'_> {
     ///
     /// # Errors
     /// If the state cannot be read, or sums that must hold do not.
-    pub fn day(&self, state: &State, day: Day) -> Result<Tally> {
+    pub(crate) fn day(&self, state: &State, day: Day) -> Result<Tally> {
         let Some(mut tally) = state.day(self.site, day)? else {
             let counter = Counter::new(self.options.limits, self.registry.ranks().into());
             return self.built(counter, Vec::new(), Vec::new(), day, &Identities::default());

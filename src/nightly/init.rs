@@ -13,7 +13,7 @@ use crate::url::origin::Origin;
 use super::log_hosts::LogHosts;
 
 /// The usual paths of logs, each with a site name for logs with a general name.
-pub const LOGS: [(&str, &str); 7] = [
+pub(crate) const LOGS: [(&str, &str); 7] = [
     ("var/log/nginx/*access*log*", "nginx"),
     ("var/log/apache2/*access*log*", "apache"),
     ("var/log/httpd/*access*log*", "apache"),
@@ -24,7 +24,7 @@ pub const LOGS: [(&str, &str); 7] = [
 ];
 
 /// The usual paths of robots.txt files.
-pub const ROBOTS: [&str; 7] = [
+pub(crate) const ROBOTS: [&str; 7] = [
     "var/www/robots.txt",
     "var/www/*/robots.txt",
     "var/www/*/*/robots.txt",
@@ -39,7 +39,7 @@ const NO_NAMES: [&str; 8] = ["access", "log", "json", "ssl", "other", "vhosts", 
 
 /// The files that were found.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct DetectedFiles {
+pub(crate) struct DetectedFiles {
     /// The pattern of a log and its rotated files, by the name of a site.
     pub logs: BTreeMap<String, PathBuf>,
     /// Each robots.txt.
@@ -51,7 +51,7 @@ pub struct DetectedFiles {
 
 impl DetectedFiles {
     /// Searches the usual places below `root`.
-    pub fn below(root: &Path) -> DetectedFiles {
+    pub(crate) fn below(root: &Path) -> DetectedFiles {
         let mut found = DetectedFiles::default();
         let mut known = BTreeSet::new();
         for (pattern, server) in LOGS {
@@ -87,7 +87,7 @@ impl DetectedFiles {
     }
 
     /// The configuration.
-    pub fn config(&self) -> String {
+    pub(crate) fn config(&self) -> String {
         let mut text = HEAD.to_owned();
         for (site, log) in &self.logs {
             let pattern = quoted(&pattern_of(log));

@@ -10,14 +10,14 @@ use crate::error::{Error, Result};
 use crate::time::UtcTime;
 
 /// The file that is locked, in the directory of a site's reports.
-pub const LOCK: &str = ".lock";
+pub(crate) const LOCK: &str = ".lock";
 
 /// The most bytes that are read of the holder of a lock.
 const HOLDER_BYTES_MAX: u64 = 200;
 
 /// The result of taking a lock.
 #[derive(Debug)]
-pub enum Locked {
+pub(crate) enum Locked {
     /// It is ours until the file is dropped.
     Ours(File),
     /// Another run holds it, with its description.
@@ -28,7 +28,7 @@ pub enum Locked {
 ///
 /// # Errors
 /// If locking is not possible.
-pub fn lock(directory: &Path, now: UtcTime) -> Result<Locked> {
+pub(crate) fn lock(directory: &Path, now: UtcTime) -> Result<Locked> {
     lock_by(&directory.join(LOCK), now)
 }
 
@@ -36,7 +36,7 @@ pub fn lock(directory: &Path, now: UtcTime) -> Result<Locked> {
 ///
 /// # Errors
 /// If locking is not possible.
-pub fn lock_by(path: &Path, now: UtcTime) -> Result<Locked> {
+pub(crate) fn lock_by(path: &Path, now: UtcTime) -> Result<Locked> {
     let cannot = |err| Error::io("cannot lock", path, err);
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory).map_err(cannot)?;

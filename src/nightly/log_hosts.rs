@@ -15,7 +15,7 @@ const FILES_MAX: usize = 3;
 
 /// Whether logs name hosts.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct LogHosts {
+pub(crate) struct LogHosts {
     /// Logs without a host in any of their first lines.
     pub unnamed: Vec<String>,
     /// Whether another log names hosts.
@@ -33,7 +33,7 @@ struct Examined {
 impl LogHosts {
     /// Examines the regular files of `sources`. A file that cannot be opened, or without requests,
     /// says nothing.
-    pub fn of(sources: &[Source], hints: &Hints) -> LogHosts {
+    pub(crate) fn of(sources: &[Source], hints: &Hints) -> LogHosts {
         let mut logs: BTreeMap<String, Examined> = BTreeMap::new();
         for source in sources.iter().filter(|source| is_file(source)) {
             let log = logs.entry(lasting_name(&source.name)).or_default();

@@ -34,7 +34,7 @@ const UNFINISHED_MAX: Duration = Duration::from_secs(86_400);
 
 /// The identity of a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum LogIdentity {
+pub(crate) enum LogIdentity {
     /// The log with this number, maybe with more lines than were read.
     Known(i64),
     /// The beginning of the log with this number; all of it was read.
@@ -47,7 +47,7 @@ pub enum LogIdentity {
 
 /// The fingerprint of an unchanged file: its size and its ends on disk. `None` if it is not a file,
 /// or cannot be read.
-pub fn fingerprint(path: &Path) -> Option<[u8; 24]> {
+pub(crate) fn fingerprint(path: &Path) -> Option<[u8; 24]> {
     let mut file = File::open(path).ok()?;
     let size = file.metadata().ok().filter(|data| data.is_file())?.len();
     let mut hasher = Xxh3::new();
@@ -63,7 +63,7 @@ pub fn fingerprint(path: &Path) -> Option<[u8; 24]> {
 }
 
 /// The identity of `source` among `inputs`. `None` if it cannot be opened.
-pub fn identify_log(source: &Source, inputs: &[RecordedInput]) -> Option<LogIdentity> {
+pub(crate) fn identify_log(source: &Source, inputs: &[RecordedInput]) -> Option<LogIdentity> {
     let opened = open(source, &Arc::default()).ok()?;
     let mut chunks = Chunks::of_log(FileId::from_index(0), opened, STEP_BYTES);
     let mut comparison = LogComparison::new(inputs);
@@ -148,7 +148,7 @@ fn is_reached(reached: &Checkpoint, prefix: &Prefix) -> bool {
 }
 
 /// Whether a file that ends early is still being written.
-pub fn is_unfinished(source: &Source, damage: ReadError) -> bool {
+pub(crate) fn is_unfinished(source: &Source, damage: ReadError) -> bool {
     let Location::File(path) = &source.location else { return false };
     let modified = fs::metadata(path).and_then(|data| data.modified());
     // A clock that was put back makes it no older.
@@ -158,7 +158,7 @@ pub fn is_unfinished(source: &Source, damage: ReadError) -> bool {
 }
 
 /// Whether `source` can be read several times.
-pub fn is_file(source: &Source) -> bool {
+pub(crate) fn is_file(source: &Source) -> bool {
     matches!(&source.location, Location::File(path) if path.is_file())
 }
 

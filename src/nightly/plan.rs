@@ -17,7 +17,7 @@ const BATCH_BYTES: u64 = 256 << 20;
 
 /// The plan for one site.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// All known and new logs, ordered by content.
     pub logs: Vec<Log>,
     /// The numbers of the known logs that exist.
@@ -32,7 +32,7 @@ pub struct Plan {
 
 /// A log.
 #[derive(Clone, Debug)]
-pub struct Log {
+pub(crate) struct Log {
     /// The stored state of the log.
     pub input: RecordedInput,
     /// The part to read.
@@ -41,7 +41,7 @@ pub struct Log {
 
 /// A log that may hold more than was read.
 #[derive(Clone, Debug)]
-pub struct Present {
+pub(crate) struct Present {
     /// Its source.
     pub source: Source,
     /// The fingerprint, taken before the log was read.
@@ -60,7 +60,7 @@ impl Plan {
     ///
     /// # Errors
     /// If the state cannot be read.
-    pub fn new(state: &State, site: &str, sources: Vec<Source>) -> Result<Plan> {
+    pub(crate) fn new(state: &State, site: &str, sources: Vec<Source>) -> Result<Plan> {
         let inputs = state.inputs(site)?;
         let mut plan = Plan::default();
         let mut present: BTreeMap<i64, Source> = BTreeMap::new();
@@ -177,7 +177,7 @@ impl Plan {
     }
 
     /// All logs, as an audit names them.
-    pub fn sources(&self) -> Vec<Source> {
+    pub(crate) fn sources(&self) -> Vec<Source> {
         let source = |log: &Log| match &log.file {
             Some(present) => present.source.clone(),
             None => {
@@ -189,7 +189,7 @@ impl Plan {
     }
 
     /// The lines to read, in batches.
-    pub fn batches(&self) -> Vec<Vec<ReadRange>> {
+    pub(crate) fn batches(&self) -> Vec<Vec<ReadRange>> {
         let mut batches: Vec<Vec<ReadRange>> = Vec::new();
         let mut bytes = BATCH_BYTES;
         for (index, log) in self.logs.iter().enumerate() {

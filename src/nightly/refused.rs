@@ -1,6 +1,6 @@
 //! Settings of an audit that a nightly job cannot honour, and why.
 
-use crate::config::{fault::Fault, file::SiteConfig};
+use crate::config::{fault::Fault, file::SiteConfig, setting::KeyTable};
 
 /// Each key with its reason: a job reads each line once, and keeps sums but no lines.
 const REFUSED: [(&[&str], &str); 6] = [

@@ -10,11 +10,11 @@ use crate::input::source::{Location, Source};
 
 /// The files behind the names of some sources at one time.
 #[derive(Clone, Debug)]
-pub struct LogFiles(Vec<Option<Metadata>>);
+pub(crate) struct LogFiles(Vec<Option<Metadata>>);
 
 impl LogFiles {
     /// As they are now.
-    pub fn of(sources: &[Source]) -> LogFiles {
+    pub(crate) fn of(sources: &[Source]) -> LogFiles {
         let metadata = |source: &Source| match &source.location {
             Location::File(path) => fs::metadata(path).ok(),
             _ => None,
@@ -24,7 +24,7 @@ impl LogFiles {
 
     /// Whether a name points to another file or to none since then, or a file was truncated. `now`
     /// has the same sources.
-    pub fn is_rotated(&self, now: &LogFiles) -> bool {
+    pub(crate) fn is_rotated(&self, now: &LogFiles) -> bool {
         self.0.iter().zip(&now.0).any(|(before, now)| match (before, now) {
             (Some(before), Some(now)) => {
                 is_other_file(before, now) || (now.is_file() && now.len() < before.len())

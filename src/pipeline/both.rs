@@ -8,7 +8,10 @@ use crate::mutex::lock;
 
 /// Runs `other` on a thread of its own and `own` on this one. If the system starts no thread, this
 /// one runs both.
-pub fn both<A: Send, B>(other: impl FnOnce() -> A + Send, own: impl FnOnce() -> B) -> (A, B) {
+pub(crate) fn both<A: Send, B>(
+    other: impl FnOnce() -> A + Send,
+    own: impl FnOnce() -> B,
+) -> (A, B) {
     let waiting = Mutex::new(Some(other));
     let take = || lock(&waiting).take();
     scope(|scope| {

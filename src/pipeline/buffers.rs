@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex};
 use crate::mutex::{lock, unpoisoned};
 
 /// A limited number of buffers.
-pub struct Buffers<B> {
+pub(crate) struct Buffers<B> {
     state: Mutex<BufferState<B>>,
     changed: Condvar,
 }
@@ -19,18 +19,18 @@ struct BufferState<B> {
 
 impl<B: Default> Buffers<B> {
     /// A pool of at most `buffers_max` buffers, which are created when needed.
-    pub fn new(buffers_max: usize) -> Buffers<B> {
+    pub(crate) fn new(buffers_max: usize) -> Buffers<B> {
         let state = BufferState { free: Vec::new(), unmade: buffers_max, is_closed: false };
         Buffers { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// A buffer, if one is free or can be created.
-    pub fn try_take(&self) -> Option<B> {
+    pub(crate) fn try_take(&self) -> Option<B> {
         lock(&self.state).take()
     }
 
     /// Waits for a buffer; `None` after the pool was closed.
-    pub fn take(&self) -> Option<B> {
+    pub(crate) fn take(&self) -> Option<B> {
         let is_missing = |state: &mut BufferState<B>| {
             state.free.is_empty() && state.unmade == 0 && !state.is_closed
         };
@@ -38,19 +38,19 @@ impl<B: Default> Buffers<B> {
     }
 
     /// Returns a buffer, with any content.
-    pub fn give_back(&self, buffer: B) {
+    pub(crate) fn give_back(&self, buffer: B) {
         lock(&self.state).free.push(buffer);
         self.changed.notify_one();
     }
 
     /// Closes the pool, also for waiting threads.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         lock(&self.state).is_closed = true;
         self.changed.notify_all();
     }
 
     /// Whether the pool is closed.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         lock(&self.state).is_closed
     }
 }

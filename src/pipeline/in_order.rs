@@ -11,11 +11,11 @@ use crate::error::Result;
 use super::queue::{InputQueue, QueueLimits, QueueWorker, StopOnPanic, WorkQueue, not_started};
 
 /// The sender for results of workers.
-pub struct ResultSender<R>(Sender<(u64, R)>);
+pub(crate) struct ResultSender<R>(Sender<(u64, R)>);
 
 impl<R> ResultSender<R> {
     /// Sends the result of the item with the number `sequence`: 0 for the first, then 1, and so on.
-    pub fn send(&self, sequence: u64, result: R) {
+    pub(crate) fn send(&self, sequence: u64, result: R) {
         self.0.send((sequence, result)).expect("results are taken until no worker is left");
     }
 }
@@ -27,7 +27,7 @@ impl<R> ResultSender<R> {
 /// # Errors
 /// The first error of a reader, a worker or `take`, which is then not called again. Or if threads
 /// cannot be started.
-pub fn run_in_order<S: Sync, W: QueueWorker, E: Send, R: Send>(
+pub(crate) fn run_in_order<S: Sync, W: QueueWorker, E: Send, R: Send>(
     limits: QueueLimits,
     sources: &[S],
     worker: impl Fn(ResultSender<R>) -> W + Sync + Send,

@@ -19,7 +19,7 @@ use super::buffers::Buffers;
 
 /// The limits of the queue.
 #[derive(Clone, Copy, Debug)]
-pub struct QueueLimits {
+pub(crate) struct QueueLimits {
     /// The number of threads.
     pub threads: usize,
     /// The most waiting items; 0 if an item is only queued for a thread that waits for it.
@@ -29,7 +29,7 @@ pub struct QueueLimits {
 }
 
 /// The work of one thread.
-pub trait QueueWorker {
+pub(crate) trait QueueWorker {
     /// The type of items.
     type Item: Send;
     /// The type of buffers for items.
@@ -48,7 +48,7 @@ pub trait QueueWorker {
 }
 
 /// A queue of items.
-pub struct WorkQueue<W: QueueWorker> {
+pub(crate) struct WorkQueue<W: QueueWorker> {
     pool: ThreadPool,
     items: Receiver<W::Item>,
     /// One for each reader; the queue ends when all are dropped.
@@ -68,7 +68,7 @@ pub(super) struct Worked<O, E> {
 }
 
 /// The queue as a reader sees it.
-pub struct InputQueue<'a, W: QueueWorker> {
+pub(crate) struct InputQueue<'a, W: QueueWorker> {
     queue: &'a WorkQueue<W>,
     sender: Sender<W::Item>,
     worker: &'a mut W,
@@ -87,7 +87,7 @@ impl<W: QueueWorker> WorkQueue<W> {
     ///
     /// # Errors
     /// If threads cannot be started.
-    pub fn new(limits: QueueLimits, sources: usize) -> Result<WorkQueue<W>> {
+    pub(crate) fn new(limits: QueueLimits, sources: usize) -> Result<WorkQueue<W>> {
         let QueueLimits { threads, waiting_max, buffers_max } = limits;
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|err| not_started(&format!("{threads} threads"), &err))?;
@@ -110,7 +110,7 @@ impl<W: QueueWorker> WorkQueue<W> {
     /// # Errors
     /// The first error of a reader or a worker. Reading then stops, and waiting items are
     /// processed.
-    pub fn run<S: Sync, E: Send>(
+    pub(crate) fn run<S: Sync, E: Send>(
         self,
         sources: &[S],
         worker: impl Fn() -> W + Sync,
@@ -196,7 +196,7 @@ impl<W: QueueWorker> WorkQueue<W> {
 impl<W: QueueWorker> InputQueue<'_, W> {
     /// A buffer for the next item; `None` if reading must stop. Until one is free, processes
     /// waiting items.
-    pub fn buffer(&mut self) -> Option<W::Buffer> {
+    pub(crate) fn buffer(&mut self) -> Option<W::Buffer> {
         loop {
             if let Some(buffer) = self.queue.buffers.try_take() {
                 return Some(buffer);
@@ -209,7 +209,7 @@ impl<W: QueueWorker> InputQueue<'_, W> {
     }
 
     /// Queues `item`, or processes it, if the queue is full or nobody waits for it.
-    pub fn push(&mut self, item: W::Item) {
+    pub(crate) fn push(&mut self, item: W::Item) {
         let is_wanted = match self.queue.pool.current_num_threads() {
             // There is no other thread: the data of a slow pipe must not wait for more.
             1 => false,
@@ -226,7 +226,7 @@ impl<W: QueueWorker> InputQueue<'_, W> {
     }
 
     /// Whether reading must stop.
-    pub fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.queue.buffers.is_closed()
     }
 

@@ -1,7 +1,7 @@
 //! Text for terminals: aligned table cells, and lines wrapped between words.
 
 /// The widest cell of each column, in characters.
-pub fn widths<Row: AsRef<[String]>>(rows: &[Row]) -> Vec<usize> {
+pub(crate) fn widths<Row: AsRef<[String]>>(rows: &[Row]) -> Vec<usize> {
     let columns = rows.first().map_or(0, |row| row.as_ref().len());
     let width = |row: &Row, column: usize| row.as_ref()[column].chars().count();
     let widest = |column| rows.iter().map(|row| width(row, column)).max().unwrap_or(0);
@@ -10,7 +10,7 @@ pub fn widths<Row: AsRef<[String]>>(rows: &[Row]) -> Vec<usize> {
 
 /// `row` as a line of a table with columns of these widths. The first `numbers` cells are
 /// right-aligned.
-pub fn line(row: &[String], widths: &[usize], numbers: usize) -> String {
+pub(crate) fn line(row: &[String], widths: &[usize], numbers: usize) -> String {
     let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, &width))| {
         if column < numbers { format!("{cell:>width$}  ") } else { format!("{cell:<width$}  ") }
     });
@@ -18,7 +18,7 @@ pub fn line(row: &[String], widths: &[usize], numbers: usize) -> String {
 }
 
 /// The first `chars_max` characters of `text`; a shortened text ends with `…`.
-pub fn cut(text: String, chars_max: usize) -> String {
+pub(crate) fn cut(text: String, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text;
     }
@@ -27,7 +27,7 @@ pub fn cut(text: String, chars_max: usize) -> String {
 
 /// Wraps `text` at `columns` characters; a longer word is not broken. All lines but the first are
 /// indented by `indent` spaces. Existing line breaks stay.
-pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let mut all = String::new();
     for line in text.lines() {
         let mut width = 0;

@@ -9,7 +9,7 @@ const EDITS_MAX: usize = 2048;
 
 /// Consecutive lines that occur in both texts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct CommonRun {
+pub(crate) struct CommonRun {
     /// The first line in the old text, from 0.
     pub old: usize,
     /// The first line in the new text, from 0.
@@ -19,7 +19,7 @@ pub struct CommonRun {
 }
 
 /// The runs of common lines of `old` and `new`, in order; runs may touch.
-pub fn common_runs(old: &[&[u8]], new: &[&[u8]]) -> Vec<CommonRun> {
+pub(crate) fn common_runs(old: &[&[u8]], new: &[&[u8]]) -> Vec<CommonRun> {
     let is_same = |(old, new): &(&&[u8], &&[u8])| old == new;
     let head = old.iter().zip(new).take_while(is_same).count();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);

@@ -9,7 +9,7 @@ use zstd::{bulk::Compressor, stream::write::Encoder as ZstdEncoder};
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum OutputCompression {
+pub(crate) enum OutputCompression {
     /// Uncompressed.
     Plain,
     /// `.gz`.
@@ -20,7 +20,7 @@ pub enum OutputCompression {
 
 impl OutputCompression {
     /// The compression for the name of `path`.
-    pub fn of_name(path: &Path) -> OutputCompression {
+    pub(crate) fn of_name(path: &Path) -> OutputCompression {
         match path.extension() {
             Some(end) if end.eq_ignore_ascii_case("gz") => OutputCompression::Gzip,
             Some(end) if end.eq_ignore_ascii_case("zst") => OutputCompression::Zstd,
@@ -32,7 +32,7 @@ impl OutputCompression {
     ///
     /// # Errors
     /// If the encoder fails.
-    pub fn encode(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    pub(crate) fn encode(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         match self {
             OutputCompression::Plain => Ok(bytes.to_vec()),
             OutputCompression::Gzip => {
@@ -50,7 +50,7 @@ impl OutputCompression {
 }
 
 /// A writer that compresses.
-pub enum Encoder<W: Write> {
+pub(crate) enum Encoder<W: Write> {
     /// See [`OutputCompression::Plain`].
     Plain(W),
     /// See [`OutputCompression::Gzip`].
@@ -64,7 +64,7 @@ impl<W: Write> Encoder<W> {
     ///
     /// # Errors
     /// If there is not enough memory for an encoder.
-    pub fn new(coding: OutputCompression, out: W) -> io::Result<Encoder<W>> {
+    pub(crate) fn new(coding: OutputCompression, out: W) -> io::Result<Encoder<W>> {
         Ok(match coding {
             OutputCompression::Plain => Encoder::Plain(out),
             OutputCompression::Gzip => {
@@ -82,7 +82,7 @@ impl<W: Write> Encoder<W> {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn finish(self) -> io::Result<W> {
+    pub(crate) fn finish(self) -> io::Result<W> {
         match self {
             Encoder::Plain(out) => Ok(out),
             Encoder::Gzip(gzip) => gzip.finish(),

@@ -12,18 +12,18 @@ use crate::robots::model::StarGroups;
 use crate::table::escape::visible;
 
 /// All crawlers in matching order, as one array.
-pub fn list_json(registry: &Registry) -> String {
+pub(crate) fn list_json(registry: &Registry) -> String {
     let crawlers = registry.iter().filter(|(id, _)| *id != registry.generic());
     pretty(&crawlers.map(|(_, crawler)| wire(crawler)).collect())
 }
 
 /// One crawler.
-pub fn crawler_json(crawler: &Crawler) -> String {
+pub(crate) fn crawler_json(crawler: &Crawler) -> String {
     pretty(&wire(crawler))
 }
 
 /// The crawler that sends `user_agent`.
-pub fn identified_json(registry: &Registry, user_agent: &[u8]) -> String {
+pub(crate) fn identified_json(registry: &Registry, user_agent: &[u8]) -> String {
     let (known, crawler) = match registry.identify(user_agent) {
         Identified::Crawler(id) => ("yes", Some(wire(registry.crawler(id)))),
         Identified::Generic => ("looks-automated", None),

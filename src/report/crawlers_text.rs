@@ -27,7 +27,7 @@ const COLUMNS: [ListColumn; 8] = [
 ];
 
 /// All crawlers in matching order, one per line.
-pub fn list_text(registry: &Registry) -> String {
+pub(crate) fn list_text(registry: &Registry) -> String {
     let mut rows = vec![COLUMNS.map(|(name, _)| name.to_owned())];
     let crawlers = registry.iter().filter(|(id, _)| *id != registry.generic());
     rows.extend(crawlers.map(|(_, crawler)| COLUMNS.map(|(_, cell)| cell(crawler))));
@@ -36,7 +36,7 @@ pub fn list_text(registry: &Registry) -> String {
 }
 
 /// All properties of one crawler.
-pub fn crawler_text(crawler: &Crawler) -> String {
+pub(crate) fn crawler_text(crawler: &Crawler) -> String {
     let mut text = format!("{}\n", visible(crawler.name.as_bytes()));
     let mut line = |label: &str, value: &str| {
         if !value.is_empty() {
@@ -75,7 +75,7 @@ pub fn crawler_text(crawler: &Crawler) -> String {
 }
 
 /// The crawler that sends `user_agent`.
-pub fn identified_text(registry: &Registry, user_agent: &[u8]) -> String {
+pub(crate) fn identified_text(registry: &Registry, user_agent: &[u8]) -> String {
     match registry.identify(user_agent) {
         Identified::Crawler(id) => crawler_text(registry.crawler(id)),
         Identified::Generic => {

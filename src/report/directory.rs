@@ -29,7 +29,7 @@ type Exchange = fn(&Path, &Path) -> io::Result<()>;
 
 /// A report being written.
 #[derive(Debug)]
-pub struct Staging {
+pub(crate) struct Staging {
     /// As the user wrote it.
     name: PathBuf,
     /// With links resolved.
@@ -45,7 +45,7 @@ impl Staging {
     /// # Errors
     /// If `target` is neither a report nor an empty directory, its parent cannot be written to, or
     /// another run is writing it.
-    pub fn open(target: &Path) -> Result<Staging> {
+    pub(crate) fn open(target: &Path) -> Result<Staging> {
         let name = target.to_owned();
         let target = resolved(target)?;
         let cannot_write =
@@ -75,19 +75,19 @@ impl Staging {
     }
 
     /// The name of `path` within the report; `None` if it is outside.
-    pub fn name_within<'a>(&self, path: &'a Path) -> Option<&'a OsStr> {
+    pub(crate) fn name_within<'a>(&self, path: &'a Path) -> Option<&'a OsStr> {
         let parent = std::path::absolute(path).ok()?.parent()?.to_owned();
         let parent = fs::canonicalize(&parent).unwrap_or(parent);
         (parent == self.target).then(|| path.file_name()).flatten()
     }
 
     /// The path of the report file `name` before the exchange.
-    pub fn staged(&self, name: &OsStr) -> PathBuf {
+    pub(crate) fn staged(&self, name: &OsStr) -> PathBuf {
         self.staged.path().join(name)
     }
 
     /// The report, before it is put in its place.
-    pub fn unplaced(&self) -> Option<Unplaced> {
+    pub(crate) fn unplaced(&self) -> Option<Unplaced> {
         Unplaced::new(self.staged.path(), &self.target)
     }
 
@@ -95,7 +95,7 @@ impl Staging {
     ///
     /// # Errors
     /// If it cannot be created.
-    pub fn create(&self, name: &str) -> Result<File> {
+    pub(crate) fn create(&self, name: &str) -> Result<File> {
         let created = File::create_new(self.staged(name.as_ref()));
         created.map_err(|err| Error::io("cannot write", &self.name.join(name), err))
     }
@@ -105,7 +105,7 @@ impl Staging {
     ///
     /// # Errors
     /// If the disk is full or fails, or the target can no longer be replaced.
-    pub fn prepare(&self) -> Result<()> {
+    pub(crate) fn prepare(&self) -> Result<()> {
         check_replaceable(&self.target)?;
         let cannot_write = |err| Error::io("cannot write -o", &self.name, err);
         let entries = fs::read_dir(self.staged.path()).map_err(cannot_write)?;
@@ -134,7 +134,7 @@ impl Staging {
     ///
     /// # Errors
     /// If that fails; the previous report is then unchanged.
-    pub fn commit(self) -> Result<()> {
+    pub(crate) fn commit(self) -> Result<()> {
         self.commit_by(exchange)
     }
 
@@ -149,7 +149,7 @@ impl Staging {
 ///
 /// # Errors
 /// If it is not a botaudit report; nothing is removed then.
-pub fn remove_report(directory: &Path) -> Result<()> {
+pub(crate) fn remove_report(directory: &Path) -> Result<()> {
     check_replaceable(directory)?;
     fs::remove_dir_all(directory).map_err(|err| Error::io("cannot remove", directory, err))
 }
@@ -181,7 +181,7 @@ struct RunFile {
 ///
 /// # Errors
 /// If it is anything else or cannot be read.
-pub fn check_replaceable(target: &Path) -> Result<()> {
+pub(crate) fn check_replaceable(target: &Path) -> Result<()> {
     let entries = match fs::read_dir(target) {
         Ok(entries) => entries,
         Err(err) if err.kind() == io::ErrorKind::NotFound && target.is_symlink() => {

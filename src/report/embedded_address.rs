@@ -20,7 +20,7 @@ const BEFORE_BYTES_MAX: usize = 256;
 const BETWEEN: &[u8] = b" \t()[]{}<>;,\"'|";
 
 /// The addresses in `text` and where they are, in order.
-pub fn embedded_addresses(text: &[u8]) -> Vec<(Range<usize>, IpAddr)> {
+pub(crate) fn embedded_addresses(text: &[u8]) -> Vec<(Range<usize>, IpAddr)> {
     let mut found = Vec::new();
     let mut at = 0;
     for run in text.chunk_by(|&left, &right| is_of_run(left) == is_of_run(right)) {

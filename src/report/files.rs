@@ -5,14 +5,14 @@ use crate::audit::{model::ReportModel, tally::file::TALLY};
 use super::tables::tables_of;
 
 /// The HTML page.
-pub const PAGE: &str = "report.html";
+pub(crate) const PAGE: &str = "report.html";
 
 /// The file that identifies a directory as a report.
-pub const RUN_JSON: &str = "run.json";
+pub(crate) const RUN_JSON: &str = "run.json";
 
 /// The files of a report besides `run.json`. `evidence` is the name of the evidence file, if it is
 /// in the report.
-pub fn files_of<'a>(
+pub(crate) fn files_of<'a>(
     audit: &ReportModel,
     evidence: Option<&'a str>,
 ) -> impl Iterator<Item = &'a str> + use<'a> {

@@ -15,7 +15,7 @@ const LINE_CHARS_MAX: usize = 200;
 const PRIVACY: Privacy = Privacy { addresses: Addresses::Mask, queries: Queries::Keep };
 
 /// All formats: their writers, samples and limitations.
-pub fn formats_text() -> String {
+pub(crate) fn formats_text() -> String {
     let mut text = String::new();
     for entry in ENTRIES {
         text += &format!("{}: {}\n", entry.name, entry.about);
@@ -34,7 +34,7 @@ pub fn formats_text() -> String {
 }
 
 /// The result of examining the log `name`.
-pub fn examined_text(name: &str, examined: &Probe) -> String {
+pub(crate) fn examined_text(name: &str, examined: &Probe) -> String {
     let Probe { detection, lines, records, .. } = examined;
     let rejected = examined.rejected_lines();
     let mut text = format!("{}\n", visible(name.as_bytes()));

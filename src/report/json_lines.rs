@@ -22,7 +22,11 @@ const HTTP_STATUS: &str = "HTTP status";
 ///
 /// # Errors
 /// If `out` fails.
-pub fn json_lines(audit: &ReportModel, tables: &[&Table], out: &mut dyn Write) -> Result<()> {
+pub(crate) fn json_lines(
+    audit: &ReportModel,
+    tables: &[&Table],
+    out: &mut dyn Write,
+) -> Result<()> {
     let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
     let asked = tables_of(audit).filter(|table| is_among(table, tables));
     let written = asked.into_iter().try_for_each(|table| {
@@ -37,7 +41,7 @@ pub fn json_lines(audit: &ReportModel, tables: &[&Table], out: &mut dyn Write) -
 ///
 /// # Errors
 /// If `out` fails.
-pub fn json_document(audit: &ReportModel, run: &[u8], out: &mut dyn Write) -> Result<()> {
+pub(crate) fn json_document(audit: &ReportModel, run: &[u8], out: &mut dyn Write) -> Result<()> {
     write_document(audit, run, out).map_err(cannot_print)
 }
 
@@ -77,7 +81,7 @@ fn is_among(table: &Table, tables: &[&Table]) -> bool {
 }
 
 /// The name of a table in JSON.
-pub fn name(table: &TableSchema) -> &'static str {
+pub(crate) fn name(table: &TableSchema) -> &'static str {
     table.file.trim_end_matches(".csv")
 }
 

@@ -20,7 +20,7 @@ pub struct LineTotals {
 
 impl LineTotals {
     /// The sums over `inputs`.
-    pub fn of(inputs: &[Input]) -> LineTotals {
+    pub(crate) fn of(inputs: &[Input]) -> LineTotals {
         let mut totals = LineTotals::default();
         for input in inputs {
             totals.lines += input.tally.lines();

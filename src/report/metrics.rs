@@ -15,7 +15,7 @@ use crate::time::UtcTime;
 use super::line_totals::LineTotals;
 
 /// The name of the file, in the directory of reports.
-pub const METRICS_FILE: &str = "botaudit.prom";
+pub(crate) const METRICS_FILE: &str = "botaudit.prom";
 
 /// The metrics with their meanings, in the order of the file.
 pub const METRICS: [(&str, &str); 11] = [
@@ -34,7 +34,7 @@ pub const METRICS: [(&str, &str); 11] = [
 
 /// The result of a run for one site.
 #[derive(Clone, Debug)]
-pub struct SiteMetrics {
+pub(crate) struct SiteMetrics {
     /// The site.
     pub site: String,
     /// The exit code.
@@ -49,7 +49,7 @@ pub struct SiteMetrics {
 
 /// One day of one site.
 #[derive(Clone, Debug)]
-pub struct DayMetrics {
+pub(crate) struct DayMetrics {
     start: Option<UtcTime>,
     lines: [(&'static str, u64); 4],
     judged: u64,
@@ -59,7 +59,7 @@ pub struct DayMetrics {
 
 impl DayMetrics {
     /// The day of `audit`, which begins at `start`.
-    pub fn of(audit: &ReportModel, start: Option<UtcTime>) -> DayMetrics {
+    pub(crate) fn of(audit: &ReportModel, start: Option<UtcTime>) -> DayMetrics {
         let LineTotals { crawler, other, rejected, skipped, .. } = LineTotals::of(&audit.inputs);
         let lines =
             [("crawler", crawler), ("other", other), ("rejected", rejected), ("skipped", skipped)];
@@ -130,7 +130,7 @@ fn verdicts(sums: &Sums) -> [(&'static str, u64); 8] {
 }
 
 /// The text of the file: a run that began at `begun` and took `seconds`.
-pub fn metrics_text(begun: UtcTime, seconds: f64, sites: &[SiteMetrics]) -> String {
+pub(crate) fn metrics_text(begun: UtcTime, seconds: f64, sites: &[SiteMetrics]) -> String {
     let mut samples = Samples::default();
     samples.add("botaudit_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     samples.add("botaudit_last_run_timestamp_seconds", &[], begun.unix_seconds());

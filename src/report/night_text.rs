@@ -10,7 +10,7 @@ use crate::numbers::{counted, grouped, percent};
 use crate::table::escape::visible;
 
 /// The start of each summary, by which botaudit recognises its own files.
-pub const HEADLINE_START: &str = "botaudit: ";
+pub(crate) const HEADLINE_START: &str = "botaudit: ";
 
 /// The most crawlers named for each site.
 const CRAWLERS_MAX: usize = 5;
@@ -23,7 +23,7 @@ const EVENTS_MAX: usize = 20;
 
 /// The result of one site.
 #[derive(Clone, Debug, Default)]
-pub struct SiteNight {
+pub(crate) struct SiteNight {
     /// Its name.
     pub site: String,
     /// The day of the report.
@@ -43,7 +43,7 @@ pub struct SiteNight {
 }
 
 /// The summary; `events` are those of the reported days.
-pub fn night_text(sites: &[SiteNight], events: &[EventRow]) -> String {
+pub(crate) fn night_text(sites: &[SiteNight], events: &[EventRow]) -> String {
     let mut text = headline(sites, events);
     for night in sites {
         text += &site_text(night);

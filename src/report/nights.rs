@@ -11,7 +11,7 @@ use crate::table::csv::CsvTable;
 
 /// The requests of one crawler on one day at one site.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct TrendRow<'a> {
+pub(crate) struct TrendRow<'a> {
     /// The site.
     pub site: &'a str,
     /// The day.
@@ -26,7 +26,7 @@ pub struct TrendRow<'a> {
 
 /// An event of a day.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct EventRow {
+pub(crate) struct EventRow {
     /// The site.
     pub site: String,
     /// The day.
@@ -49,7 +49,7 @@ pub struct EventRow {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn trend_csv<'a>(
+pub(crate) fn trend_csv<'a>(
     rows: &[TrendRow<'_>],
     registry_of: impl Fn(&str) -> Option<&'a Registry>,
 ) -> io::Result<Vec<u8>> {
@@ -73,7 +73,7 @@ pub fn trend_csv<'a>(
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn events_csv(rows: &[EventRow]) -> io::Result<Vec<u8>> {
+pub(crate) fn events_csv(rows: &[EventRow]) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut csv = CsvTable::with_header(&mut text, &EVENTS)?;
     csv.rows(rows, |row, event| {

@@ -11,7 +11,7 @@ use super::compression::{Encoder, OutputCompression};
 
 /// A file that gets its name only with [`OutputFile::commit`]. If it is dropped before, it is
 /// removed, and an existing file stays unchanged.
-pub struct OutputFile {
+pub(crate) struct OutputFile {
     path: PathBuf,
     encoder: Encoder<BufWriter<StagedFile>>,
 }
@@ -21,7 +21,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// If its directory cannot be written to, or it is a directory.
-    pub fn create(path: &Path) -> Result<OutputFile> {
+    pub(crate) fn create(path: &Path) -> Result<OutputFile> {
         if path.file_name().is_none() || path.is_dir() {
             return Err(Error::refused(path, "is not a file name; write -o verdicts.csv"));
         }
@@ -33,7 +33,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// If there is not enough memory for compression.
-    pub fn stream(name: &Path, stream: File) -> Result<OutputFile> {
+    pub(crate) fn stream(name: &Path, stream: File) -> Result<OutputFile> {
         OutputFile::to(name, StagedFile::stream(stream))
     }
 
@@ -47,7 +47,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// If the disk is full, or the reader of a pipe is gone. The message names the file.
-    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let written = self.encoder.write_all(bytes);
         written.map_err(|err| Error::io("cannot write", &self.path, err))
     }
@@ -56,7 +56,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// If the disk is full or the file cannot be renamed.
-    pub fn commit(self) -> Result<()> {
+    pub(crate) fn commit(self) -> Result<()> {
         self.encoder
             .finish()
             .and_then(|file| file.into_inner().map_err(io::IntoInnerError::into_error))

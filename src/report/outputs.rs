@@ -31,7 +31,7 @@ const LINKS_MAX: usize = 40;
 
 /// The content of an output file, and how an existing one is recognised.
 #[derive(Clone, Copy, Debug)]
-pub enum OutputContent<'a> {
+pub(crate) enum OutputContent<'a> {
     /// The evidence, recognised by its header.
     Evidence,
     /// The verdicts of `classify`, recognised by the columns after those of the input, or by these
@@ -59,7 +59,7 @@ pub enum OutputContent<'a> {
 
 /// Whether files that botaudit did not write may be replaced.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Overwrite {
+pub(crate) enum Overwrite {
     /// No.
     Own,
     /// Yes (`--force`).
@@ -68,7 +68,7 @@ pub enum Overwrite {
 
 /// The inputs and outputs of a run.
 #[derive(Debug)]
-pub struct Outputs {
+pub(crate) struct Outputs {
     overwrite: Overwrite,
     uses: HashMap<Identity, Use>,
     read: BTreeSet<PathBuf>,
@@ -95,29 +95,29 @@ enum Identity {
 
 impl Outputs {
     /// No inputs and outputs yet.
-    pub fn new(overwrite: Overwrite) -> Outputs {
+    pub(crate) fn new(overwrite: Overwrite) -> Outputs {
         let (uses, read, written) = Default::default();
         Outputs { overwrite, uses, read, written }
     }
 
     /// The directories that hold the inputs, and those that are inputs; also pipes and devices.
-    pub fn read_directories(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn read_directories(&self) -> impl Iterator<Item = PathBuf> {
         self.read.iter().cloned()
     }
 
     /// The directories that outputs are created in; also pipes and devices.
-    pub fn written_directories(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn written_directories(&self) -> impl Iterator<Item = PathBuf> {
         self.written.iter().cloned()
     }
 
     /// Adds the directories of `other`, but not its files.
-    pub fn add_directories_of(&mut self, other: &Outputs) {
+    pub(crate) fn add_directories_of(&mut self, other: &Outputs) {
         self.read.extend(other.read_directories());
         self.written.extend(other.written_directories());
     }
 
     /// Adds the input `path`, which was named by `role`, such as `--robots`.
-    pub fn reads(&mut self, role: &'static str, path: &Path) {
+    pub(crate) fn reads(&mut self, role: &'static str, path: &Path) {
         self.read.extend(directories_of(path));
         // Reading a pipe or a device does not prevent writing to one.
         if !is_special(path)
@@ -128,7 +128,7 @@ impl Outputs {
     }
 
     /// Adds all of `sources` as inputs.
-    pub fn reads_sources(&mut self, role: &'static str, sources: &[Source]) {
+    pub(crate) fn reads_sources(&mut self, role: &'static str, sources: &[Source]) {
         for source in sources {
             if let Location::File(path) = &source.location {
                 self.reads(role, path);
@@ -137,7 +137,7 @@ impl Outputs {
     }
 
     /// Adds all robots.txt files that `path` names as inputs: a file, an archive, or a directory.
-    pub fn reads_robots(&mut self, role: &'static str, path: &Path) {
+    pub(crate) fn reads_robots(&mut self, role: &'static str, path: &Path) {
         self.reads(role, path);
         // What a killed run left of an archive is taken back by the next one that reads it.
         let journal = [target_of(path).as_os_str(), "-journal".as_ref()].join(OsStr::new(""));
@@ -152,7 +152,7 @@ impl Outputs {
     }
 
     /// Adds the files directly in the directory `path` as inputs.
-    pub fn reads_files_of(&mut self, role: &'static str, path: &Path) {
+    pub(crate) fn reads_files_of(&mut self, role: &'static str, path: &Path) {
         self.reads(role, path);
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
             self.reads(role, &entry.path());
@@ -163,7 +163,12 @@ impl Outputs {
     ///
     /// # Errors
     /// If it is an input or another output, or an existing file that botaudit did not write.
-    pub fn file(&mut self, flag: &'static str, path: &Path, is: OutputContent<'_>) -> Result<()> {
+    pub(crate) fn file(
+        &mut self,
+        flag: &'static str,
+        path: &Path,
+        is: OutputContent<'_>,
+    ) -> Result<()> {
         if is_stdout(path) {
             return self.claim(flag, path, Identity::Stdout);
         }
@@ -186,7 +191,7 @@ impl Outputs {
     ///
     /// # Errors
     /// If it is an input or another output.
-    pub fn updated(&mut self, flag: &'static str, path: &Path) -> Result<()> {
+    pub(crate) fn updated(&mut self, flag: &'static str, path: &Path) -> Result<()> {
         if is_stdout(path) {
             let why = format!(
                 "is also an input, so it cannot be standard output; use {flag} with a file"
@@ -210,7 +215,7 @@ impl Outputs {
     ///
     /// # Errors
     /// If it is an input or contains one, or exists and is not a report.
-    pub fn directory(&mut self, flag: &'static str, path: &Path) -> Result<()> {
+    pub(crate) fn directory(&mut self, flag: &'static str, path: &Path) -> Result<()> {
         check_directory_name(flag, path)?;
         self.updated(flag, path)?;
         // It is exchanged with another one beside it.
@@ -242,7 +247,7 @@ impl Outputs {
 ///
 /// # Errors
 /// If it is.
-pub fn check_directory_name(flag: &str, path: &Path) -> Result<()> {
+pub(crate) fn check_directory_name(flag: &str, path: &Path) -> Result<()> {
     match is_stdout(path) {
         true => Err(Error::usage(format!(
             "{flag} is a directory and cannot be written to standard output (-); name a directory"

@@ -12,22 +12,22 @@ pub enum Palette {
 
 impl Palette {
     /// Errors.
-    pub fn red(self, text: &str) -> String {
+    pub(crate) fn red(self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
     /// Limitations of the result.
-    pub fn yellow(self, text: &str) -> String {
+    pub(crate) fn yellow(self, text: &str) -> String {
         self.paint("1;33", text)
     }
 
     /// Success.
-    pub fn green(self, text: &str) -> String {
+    pub(crate) fn green(self, text: &str) -> String {
         self.paint("32", text)
     }
 
     /// Notes.
-    pub fn cyan(self, text: &str) -> String {
+    pub(crate) fn cyan(self, text: &str) -> String {
         self.paint("36", text)
     }
 

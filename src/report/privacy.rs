@@ -59,7 +59,7 @@ const LEFT_OUT: &str = "(address)";
 
 impl Privacy {
     /// Applies the settings to the examples and unknown user agents of `tally`.
-    pub fn apply(&self, tally: &mut Tally) {
+    pub(crate) fn apply(&self, tally: &mut Tally) {
         for input in &mut tally.counts.inputs {
             for (_, sample) in input.rejected.iter_mut().filter_map(|tally| tally.sample.as_mut()) {
                 *sample = self.line(sample).into();
@@ -85,7 +85,7 @@ impl Privacy {
     }
 
     /// A client in its own column.
-    pub fn client(&self, client: &[u8]) -> Vec<u8> {
+    pub(crate) fn client(&self, client: &[u8]) -> Vec<u8> {
         match (&self.addresses, address(client)) {
             (Addresses::Full, _) => client.to_vec(),
             (Addresses::None, _) => Vec::new(),
@@ -96,7 +96,7 @@ impl Privacy {
     }
 
     /// A target in an example.
-    pub fn target<'t>(&self, target: &'t [u8]) -> Cow<'t, [u8]> {
+    pub(crate) fn target<'t>(&self, target: &'t [u8]) -> Cow<'t, [u8]> {
         match self.queries {
             Queries::Strip => without_query(target),
             Queries::Keep => Cow::Borrowed(target),
@@ -104,7 +104,7 @@ impl Privacy {
     }
 
     /// A user agent, which may be cut to `bytes_max`.
-    pub fn user_agent<'t>(&self, user_agent: &'t [u8], bytes_max: usize) -> Cow<'t, [u8]> {
+    pub(crate) fn user_agent<'t>(&self, user_agent: &'t [u8], bytes_max: usize) -> Cow<'t, [u8]> {
         if self.addresses == Addresses::Full {
             return Cow::Borrowed(user_agent);
         }
@@ -128,7 +128,7 @@ impl Privacy {
     }
 
     /// The beginning of an unparsed line.
-    pub fn line(&self, line: &[u8]) -> Vec<u8> {
+    pub(crate) fn line(&self, line: &[u8]) -> Vec<u8> {
         if self.queries == Queries::Strip {
             return Vec::new();
         }

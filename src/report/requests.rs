@@ -72,7 +72,7 @@ static SPOOL: Mutex<Option<File>> = Mutex::new(None);
 ///
 /// # Errors
 /// If no temporary file can be created.
-pub fn open_spool(path: &Path) -> Result<()> {
+pub(crate) fn open_spool(path: &Path) -> Result<()> {
     let is_file = std::fs::metadata(path).map_or(true, |data| data.is_file() || data.is_dir());
     if is_stdout(path) || !is_file {
         *lock(&SPOOL) = Some(temporary_file()?);
@@ -118,7 +118,7 @@ impl RequestsFile {
     ///
     /// # Errors
     /// If no temporary file can be created.
-    pub fn stream(name: &Path, stream: File, privacy: Privacy) -> Result<RequestsFile> {
+    pub(crate) fn stream(name: &Path, stream: File, privacy: Privacy) -> Result<RequestsFile> {
         RequestsFile::to(name, StagedFile::stream(stream), privacy)
     }
 
@@ -215,7 +215,7 @@ impl RequestsFile {
 
 impl WrittenRequests {
     /// The SHA-256 of the file, which the report names.
-    pub fn digest(&self) -> &str {
+    pub(crate) fn digest(&self) -> &str {
         &self.digest
     }
 
@@ -231,7 +231,7 @@ impl WrittenRequests {
     ///
     /// # Errors
     /// If one of them fails; an existing file is then restored.
-    pub fn commit_with(
+    pub(crate) fn commit_with(
         self,
         second: Option<Unplaced>,
         last: impl FnOnce() -> Result<()>,

@@ -24,10 +24,10 @@ pub struct NearLine<'a> {
 }
 
 /// Lines of robots.txt files by digest, sorted by line number.
-pub type NearLines<'a> = BTreeMap<Digest, Vec<(u32, NearLine<'a>)>>;
+pub(crate) type NearLines<'a> = BTreeMap<Digest, Vec<(u32, NearLine<'a>)>>;
 
 /// The lines near the broken rules of `audit`, in the files for which `wanted` holds.
-pub fn robots_rules(audit: &ReportModel, wanted: impl Fn(&Digest) -> bool) -> NearLines<'_> {
+pub(crate) fn robots_rules(audit: &ReportModel, wanted: impl Fn(&Digest) -> bool) -> NearLines<'_> {
     let mut broken: BTreeMap<Digest, BTreeMap<u32, u64>> = BTreeMap::new();
     for (_, actor, rule) in audit.broken_rules().filter(|of| wanted(&of.2.rule.digest)) {
         let lines = broken.entry(rule.rule.digest).or_default();

@@ -51,7 +51,7 @@ struct SummaryTable {
 }
 
 /// The rows that `view` selects, and a note on the omitted ones.
-pub fn table_text(model: &PageModel<'_>, view: &SummaryView) -> String {
+pub(crate) fn table_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     let table = match view.by {
         SummaryBy::Crawler => by_crawler(model, view),
         SummaryBy::Origin => by_origin(model, view),
@@ -338,7 +338,11 @@ fn some_crawlers(model: &PageModel<'_>, crawlers: BTreeMap<CrawlerId, u64>) -> S
 }
 
 /// The first of `crawlers`: `GPTBot 12, bingbot 3 and 2 more`.
-pub fn most_of(model: &PageModel<'_>, crawlers: &[(CrawlerId, u64)], names_max: usize) -> String {
+pub(crate) fn most_of(
+    model: &PageModel<'_>,
+    crawlers: &[(CrawlerId, u64)],
+    names_max: usize,
+) -> String {
     let name = |id| cut(shown(&model.name(id)), CELL_CHARS_MAX);
     let first = crawlers.iter().take(names_max);
     let first: Vec<String> =

@@ -46,7 +46,7 @@ impl Default for SummaryView {
 
 impl SummaryView {
     /// Whether the crawler `name` is shown.
-    pub fn shows(&self, name: &str) -> bool {
+    pub(crate) fn shows(&self, name: &str) -> bool {
         let is_among = |names: &[String]| names.iter().any(|known| known == name);
         (self.only.is_empty() || is_among(&self.only)) && !is_among(&self.exclude)
     }

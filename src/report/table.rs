@@ -16,7 +16,7 @@ pub struct Audited<'a> {
 }
 
 /// The command that makes a table, and whether a report has it.
-pub type Only = (&'static str, fn(&ReportModel) -> bool);
+pub(crate) type Only = (&'static str, fn(&ReportModel) -> bool);
 
 /// A table of a report.
 #[derive(Clone, Copy, Debug)]
@@ -30,12 +30,12 @@ pub struct Table {
 
 impl Table {
     /// Whether the report of `audit` has this table.
-    pub fn is_in(&self, audit: &ReportModel) -> bool {
+    pub(crate) fn is_in(&self, audit: &ReportModel) -> bool {
         self.only.is_none_or(|(_, has)| has(audit))
     }
 
     /// The command that makes it, if not every report has it.
-    pub fn command(&self) -> Option<&'static str> {
+    pub(crate) fn command(&self) -> Option<&'static str> {
         self.only.map(|(command, _)| command)
     }
 
@@ -43,7 +43,7 @@ impl Table {
     ///
     /// # Errors
     /// If `rows` fails.
-    pub fn rows(&self, of: Audited<'_>, rows: &mut dyn RowSink) -> io::Result<()> {
+    pub(crate) fn rows(&self, of: Audited<'_>, rows: &mut dyn RowSink) -> io::Result<()> {
         (self.rows)(&of, rows)
     }
 
@@ -59,7 +59,7 @@ impl Table {
 }
 
 /// The only one of `of`, if there is one.
-pub const fn optional(of: &[Only]) -> Option<Only> {
+pub(crate) const fn optional(of: &[Only]) -> Option<Only> {
     match of {
         [only] => Some(*only),
         _ => None,
@@ -71,7 +71,7 @@ pub const fn optional(of: &[Only]) -> Option<Only> {
 macro_rules! table {
     {
         $(#[$doc:meta])*
-        pub const $name:ident = $file:literal, $row:literal;
+        pub(crate) const $name:ident = $file:literal, $row:literal;
         $( only $command:literal, $has:expr; )?
         rows $of:ident => $rows:expr;
         $each:pat => { $($prepare:tt)* }

@@ -23,7 +23,7 @@ use crate::audit::model::ReportModel;
 use super::table::{Table, of_measure};
 
 /// The tables of a report directory, in the order in which they are written.
-pub const TABLES: &[&Table] = &[
+pub(crate) const TABLES: &[&Table] = &[
     &summary::SUMMARY,
     of_measure!(statuses),
     of_measure!(methods),

@@ -48,7 +48,7 @@ impl Threshold {
     }
 
     /// A message for each row of `audit` that meets the condition, in lines.
-    pub fn met(&self, audit: &ReportModel) -> Vec<String> {
+    pub(crate) fn met(&self, audit: &ReportModel) -> Vec<String> {
         let rows = self.rows(audit, &TOOL_PURPOSES);
         if rows.is_empty() {
             return Vec::new();
@@ -64,7 +64,7 @@ impl Threshold {
 
     /// The rows of `audit` that meet the condition, with their cells. Rows with one of `purposes`
     /// count only where the condition has their crawler or purpose.
-    pub fn rows<'a>(
+    pub(crate) fn rows<'a>(
         &self,
         audit: &'a ReportModel,
         purposes: &[&str],

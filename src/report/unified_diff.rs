@@ -8,7 +8,7 @@ use super::common_lines::{CommonRun, common_runs};
 const CONTEXT_LINES: usize = 3;
 
 /// The diff from `old` to `new`, with the names of both; empty if no line changed.
-pub fn unified_diff(old: (&str, &[u8]), new: (&str, &[u8])) -> Vec<u8> {
+pub(crate) fn unified_diff(old: (&str, &[u8]), new: (&str, &[u8])) -> Vec<u8> {
     let (old_lines, new_lines) = (lines(old.1), lines(new.1));
     let mut diff = Vec::new();
     for hunk in hunks(&changes(&old_lines, &new_lines)) {

@@ -17,17 +17,17 @@ pub struct RobotsBody {
 
 impl RobotsBody {
     /// The bytes of `text`.
-    pub fn new(text: Arc<ParsedRobotsTxt>) -> RobotsBody {
+    pub(crate) fn new(text: Arc<ParsedRobotsTxt>) -> RobotsBody {
         RobotsBody { bytes: text.body.clone(), text: Arc::new(OnceLock::from(text)) }
     }
 
     /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// The parsed form.
-    pub fn text(&self) -> &Arc<ParsedRobotsTxt> {
+    pub(crate) fn text(&self) -> &Arc<ParsedRobotsTxt> {
         self.text.get_or_init(|| Arc::new(parse_body(&self.bytes)))
     }
 }

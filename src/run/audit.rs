@@ -45,7 +45,7 @@ use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report
 
 /// An audit that is ready to run.
 #[derive(Debug)]
-pub struct AuditRun {
+pub(crate) struct AuditRun {
     /// The validated configuration.
     pub setup: Setup,
     /// The logs, without copies.
@@ -66,7 +66,7 @@ pub struct AuditRun {
 
 /// The destination of the result of an audit.
 #[derive(Clone, Debug)]
-pub enum Destination {
+pub(crate) enum Destination {
     /// A report in this directory.
     Report(PathBuf),
     /// No file: the result is printed.
@@ -79,7 +79,7 @@ pub enum Destination {
 
 impl Destination {
     /// Whether it is standard output.
-    pub fn is_stdout(&self) -> bool {
+    pub(crate) fn is_stdout(&self) -> bool {
         match self {
             Destination::Report(_) => false,
             Destination::Printed => true,
@@ -99,7 +99,7 @@ struct Judged {
 
 impl AuditRun {
     /// Runs it.
-    pub fn run(mut self) -> Result<RunOutcome> {
+    pub(crate) fn run(mut self) -> Result<RunOutcome> {
         if self.setup.console.is_verbose() {
             self.setup.console.note(&format!("threads: {}", self.setup.options.threads));
         }
@@ -117,7 +117,7 @@ impl AuditRun {
     }
 
     /// The tally of the logs after the privacy settings. Writes nothing.
-    pub fn tally_alone(mut self) -> Result<Tally> {
+    pub(crate) fn tally_alone(mut self) -> Result<Tally> {
         let (judge, collected) = self.prepare()?;
         let judged = self.judged(judge, collected)?;
         self.tally(&judged, None)
@@ -351,7 +351,7 @@ fn commit_with(
 }
 
 /// Prints the result. Returns the exit status, and a line for each threshold that was met.
-pub fn conclude(
+pub(crate) fn conclude(
     written: &WrittenReport,
     output: Option<&Path>,
     setup: &Setup,

@@ -23,7 +23,7 @@ use super::written::ResultFormat;
 
 /// An audit that is ready to be set up.
 #[derive(Debug)]
-pub struct AuditJob {
+pub(crate) struct AuditJob {
     /// The logs; none stands for those of the site.
     pub logs: Vec<OsString>,
     /// The name of the only log in reports.
@@ -54,7 +54,7 @@ impl AuditJob {
     /// # Errors
     /// If a setting is not valid, an input cannot be read, or an output would replace a foreign file
     /// or cannot be written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = &*self.console;
         let of_site = self.site.as_ref().map(ConfiguredSite::audit).unwrap_or_default();
         let config = self.flags.clone().over(of_site);

@@ -31,7 +31,7 @@ const URL_BYTES_MAX: usize = 1 << 16;
 
 /// URLs that are ready to be checked.
 #[derive(Debug)]
-pub struct CheckRun {
+pub(crate) struct CheckRun {
     /// URLs, or paths if there is an origin; - reads a list from standard input.
     pub urls: Vec<OsString>,
     /// The crawler.
@@ -54,7 +54,7 @@ pub struct CheckRun {
 
 /// The crawler that a user asks about.
 #[derive(Clone, Debug)]
-pub enum AskedCrawler {
+pub(crate) enum AskedCrawler {
     /// A crawler of the registry.
     Named(String),
     /// The sender of a whole User-Agent header.
@@ -65,7 +65,7 @@ pub enum AskedCrawler {
 
 /// The form of the answers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum CheckForm {
+pub(crate) enum CheckForm {
     /// For people: each step of the answer.
     Text,
     /// One line for each URL: verdict, deciding line, URL.
@@ -81,7 +81,7 @@ impl CheckRun {
     ///
     /// # Errors
     /// If a setting is not valid, robots.txt cannot be read, or the answers cannot be written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = &*self.console;
         let registry = registry(self.crawlers.as_deref())?;
         let crawler = self.crawler.checked_crawler(&registry)?;

@@ -35,7 +35,7 @@ use super::sandbox::access_rights::TcpUse;
 
 /// Lists of URLs that are ready to be classified.
 #[derive(Debug)]
-pub struct ClassifyRun {
+pub(crate) struct ClassifyRun {
     /// Files, directories, patterns, or - for standard input.
     pub lists: Vec<OsString>,
     /// The robots.txt file, directory or archive to judge by.
@@ -76,7 +76,7 @@ pub struct ClassifyRun {
 
 /// What is written of the verdicts.
 #[derive(Clone, Debug)]
-pub enum WrittenVerdicts {
+pub(crate) enum WrittenVerdicts {
     /// A row for each verdict, or for each URL.
     Rows {
         /// Which of both.
@@ -112,7 +112,7 @@ impl ClassifyRun {
     /// # Errors
     /// If a setting is not valid, robots.txt or all lists cannot be read, or the output cannot be
     /// written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         // In the order given: output rows keep the order of the input.
         let sources: Vec<Source> =
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();

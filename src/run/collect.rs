@@ -23,14 +23,14 @@ use super::setup::Setup;
 
 /// The result of a first pass, if it was read from a file.
 #[derive(Clone, Debug)]
-pub struct CollectedInput {
+pub(crate) struct CollectedInput {
     name: String,
     file: CollectedFile,
 }
 
 impl CollectedInput {
     /// Reads the file at `path`, which may take `memory_bytes` of memory.
-    pub fn read(path: &Path, memory_bytes: Option<usize>) -> Result<CollectedInput> {
+    pub(crate) fn read(path: &Path, memory_bytes: Option<usize>) -> Result<CollectedInput> {
         let memory_bytes = memory_bytes.unwrap_or(MEMORY_DEFAULT);
         let name = path.display().to_string();
         Ok(CollectedInput { name, file: CollectedFile::read(path, memory_bytes)? })
@@ -40,7 +40,7 @@ impl CollectedInput {
     ///
     /// # Errors
     /// If it was collected with other settings or is incomplete.
-    pub fn take(self, setup: &Setup, sources: &[Source]) -> Result<Collected> {
+    pub(crate) fn take(self, setup: &Setup, sources: &[Source]) -> Result<Collected> {
         let CollectedInput { name, file: CollectedFile { header, collected } } = self;
         header.check_fits(&name, &header_of(setup, sources, None))?;
         let Wanted { addresses, outages, origins } = wanted(&setup.config);
@@ -61,7 +61,7 @@ impl CollectedInput {
 
 /// Collects from `sources` what an audit by `setup` needs first, and writes it to `path`. `repeats`
 /// are logs that repeat them. `judge` is `None` if robots.txt files still have to be fetched.
-pub fn write_collected(
+pub(crate) fn write_collected(
     path: &Path,
     setup: &Setup,
     (sources, repeats): (&[Source], &Repeats),

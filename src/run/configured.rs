@@ -6,7 +6,7 @@ use std::{ffi::OsString, io::ErrorKind};
 use glob::Pattern;
 
 use crate::config::file::{ConfigError, ConfigFile, SiteConfig, parse};
-use crate::config::{audit_config::AuditConfig, fault::Fault};
+use crate::config::{audit_config::AuditConfig, fault::Fault, setting::KeyTable};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
 
@@ -14,7 +14,7 @@ use super::console::Console;
 
 /// A site of a configuration file.
 #[derive(Debug)]
-pub struct ConfiguredSite {
+pub(crate) struct ConfiguredSite {
     /// The path as the user wrote it.
     file: PathBuf,
     site: SiteConfig,
@@ -25,7 +25,11 @@ impl ConfiguredSite {
     ///
     /// # Errors
     /// If the file cannot be read, has a mistake, or has not exactly this site.
-    pub fn open(file: &Path, name: Option<&str>, console: &dyn Console) -> Result<ConfiguredSite> {
+    pub(crate) fn open(
+        file: &Path,
+        name: Option<&str>,
+        console: &dyn Console,
+    ) -> Result<ConfiguredSite> {
         let (config, errors) = read_config(file)?;
         report_errors(&file.display().to_string(), &errors, console)?;
         let site = chosen(config.sites, file, name)?;
@@ -33,12 +37,12 @@ impl ConfiguredSite {
     }
 
     /// Its settings, with paths relative to the current directory.
-    pub fn audit(&self) -> AuditConfig {
+    pub(crate) fn audit(&self) -> AuditConfig {
         self.site.audit.clone().below(self.directory())
     }
 
     /// Its logs, with paths relative to the current directory.
-    pub fn logs(&self) -> Vec<OsString> {
+    pub(crate) fn logs(&self) -> Vec<OsString> {
         let directory = self.directory();
         let below = |log: &String| match directory.as_os_str().is_empty() {
             false if Path::new(log).is_relative() => {
@@ -51,7 +55,12 @@ impl ConfiguredSite {
     }
 
     /// Tells all `faults` of the settings under `flags`, and returns the error.
-    pub fn refusal(&self, faults: &[Fault], flags: &AuditConfig, console: &dyn Console) -> Error {
+    pub(crate) fn refusal(
+        &self,
+        faults: &[Fault],
+        flags: &AuditConfig,
+        console: &dyn Console,
+    ) -> Error {
         let is_in_file =
             |fault: &&Fault| !flags.has(fault.key) && self.site.line_of(fault.key).is_some();
         for fault in faults {
@@ -76,7 +85,7 @@ impl ConfiguredSite {
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the file `path`.
-pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<ConfigError>)> {
+pub(crate) fn read_config(path: &Path) -> Result<(ConfigFile, Vec<ConfigError>)> {
     let bytes = read_up_to(path, CONFIG_BYTES_MAX).map_err(|err| match err.kind() {
         ErrorKind::NotFound => {
             let name = path.display();
@@ -103,7 +112,11 @@ pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<ConfigError>)> {
 ///
 /// # Errors
 /// If there are any.
-pub fn report_errors(name: &str, errors: &[ConfigError], console: &dyn Console) -> Result<()> {
+pub(crate) fn report_errors(
+    name: &str,
+    errors: &[ConfigError],
+    console: &dyn Console,
+) -> Result<()> {
     errors.iter().for_each(|problem| console.error(&problem.at(name)));
     match errors.len() {
         0 => Ok(()),

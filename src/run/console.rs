@@ -17,7 +17,7 @@ use super::sandbox::access_rights::TcpUse;
 
 /// How much a message matters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum MessageLevel {
+pub(crate) enum MessageLevel {
     /// A part of the run failed.
     Error,
     /// The result lacks something, or may mislead.
@@ -30,7 +30,7 @@ pub enum MessageLevel {
 
 /// What a run needs from the system, once it has checked its settings.
 #[derive(Clone, Copy, Debug)]
-pub enum Access<'a> {
+pub(crate) enum Access<'a> {
     /// Only these files, and perhaps the network.
     Files(&'a Outputs, TcpUse),
     /// Anything, because it starts other programs.
@@ -38,7 +38,7 @@ pub enum Access<'a> {
 }
 
 /// The progress of a job, which a console may show while the job runs.
-pub enum Watched<'a> {
+pub(crate) enum Watched<'a> {
     /// Bytes that were read, of all if that is known, and a text.
     Bytes {
         /// All bytes.
@@ -58,7 +58,7 @@ pub enum Watched<'a> {
 }
 
 /// Whom a run tells what happens.
-pub trait Console: fmt::Debug + Send + Sync {
+pub(crate) trait Console: fmt::Debug + Send + Sync {
     /// A message beside the result.
     fn tell(&self, level: MessageLevel, text: &str);
 
@@ -83,31 +83,31 @@ pub trait Console: fmt::Debug + Send + Sync {
 }
 
 /// A console that is shared by the parts of a run.
-pub type SharedConsole = Arc<dyn Console>;
+pub(crate) type SharedConsole = Arc<dyn Console>;
 
 impl dyn Console + '_ {
     /// Tells of the failure of a part of the run.
-    pub fn error(&self, text: &str) {
+    pub(crate) fn error(&self, text: &str) {
         self.tell(MessageLevel::Error, text);
     }
 
     /// Tells that the result lacks something, or may mislead.
-    pub fn warn(&self, text: &str) {
+    pub(crate) fn warn(&self, text: &str) {
         self.tell(MessageLevel::Warning, text);
     }
 
     /// Tells what may help to understand the result.
-    pub fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         self.tell(MessageLevel::Note, text);
     }
 
     /// Tells a part of the result that does not belong into its file.
-    pub fn say(&self, text: &str) {
+    pub(crate) fn say(&self, text: &str) {
         self.tell(MessageLevel::Plain, text);
     }
 
     /// The run begins with these files.
-    pub fn begin_with(&self, files: &Outputs, tcp: TcpUse) {
+    pub(crate) fn begin_with(&self, files: &Outputs, tcp: TcpUse) {
         self.begin(Access::Files(files, tcp));
     }
 
@@ -115,7 +115,7 @@ impl dyn Console + '_ {
     ///
     /// # Errors
     /// If the disk is full, the reader of a pipe is gone, or the file cannot be replaced.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         path: &Path,
         bytes: &[u8],
@@ -131,12 +131,12 @@ impl dyn Console + '_ {
     ///
     /// # Errors
     /// If the disk is full, or the reader of a pipe is gone.
-    pub fn print(&self, text: &str) -> Result<()> {
+    pub(crate) fn print(&self, text: &str) -> Result<()> {
         self.stdout()?.write_all(text.as_bytes()).map_err(cannot_print)
     }
 
     /// Runs `job`, and notes its duration if the console is verbose.
-    pub fn timed<T>(&self, stage: &str, job: impl FnOnce() -> T) -> T {
+    pub(crate) fn timed<T>(&self, stage: &str, job: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         let done = job();
         if self.is_verbose() {
@@ -146,7 +146,7 @@ impl dyn Console + '_ {
     }
 
     /// Runs `job` and shows its progress.
-    pub fn follow<T>(&self, watched: &Watched<'_>, job: impl FnOnce() -> T) -> T {
+    pub(crate) fn follow<T>(&self, watched: &Watched<'_>, job: impl FnOnce() -> T) -> T {
         let (mut job, mut done) = (Some(job), None);
         self.watch(watched, &mut || done = job.take().map(|job| job()));
         done.expect("a console runs the job that it watches")
@@ -155,11 +155,11 @@ impl dyn Console + '_ {
 
 /// Shows nothing, and keeps warnings and errors for the caller of the library.
 #[derive(Debug, Default)]
-pub struct KeptMessages(Mutex<Vec<String>>);
+pub(crate) struct KeptMessages(Mutex<Vec<String>>);
 
 impl KeptMessages {
     /// The warnings and errors so far; they are not kept any longer.
-    pub fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.0))
     }
 }

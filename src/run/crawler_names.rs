@@ -15,7 +15,7 @@ const LETTERS_PER_SLIP: usize = 6;
 const SPELT_LENGTH_MIN: usize = 5;
 
 /// The built-in crawlers, with those of the file `crawlers` if it is given.
-pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
+pub(crate) fn registry(crawlers: Option<&Path>) -> Result<Registry> {
     match crawlers {
         Some(path) => Registry::with_file(path),
         None => Ok(Registry::builtin()),
@@ -23,7 +23,7 @@ pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
 }
 
 /// The error for the unknown crawler `name`; `next` says what else to do.
-pub fn unknown_crawler(name: &str, registry: &Registry, next: &str) -> Error {
+pub(crate) fn unknown_crawler(name: &str, registry: &Registry, next: &str) -> Error {
     Error::usage(format!("{}; {next}", unknown_crawler_name(name, registry)))
 }
 
@@ -36,7 +36,7 @@ pub fn unknown_crawler_name(name: &str, registry: &Registry) -> String {
 
 /// The proposal for commands that accept any product token and any header, in place of the unknown
 /// crawler `name`.
-pub fn or_token(name: &str, registry: &Registry) -> String {
+pub(crate) fn or_token(name: &str, registry: &Registry) -> String {
     match registry.product_token(name) {
         Some(token) => format!("for any product token, use --token '{token}'"),
         None => "for a whole User-Agent header, use --user-agent".to_owned(),
@@ -69,7 +69,7 @@ fn near_names(name: &str, registry: &Registry) -> String {
 ///
 /// # Errors
 /// If a crawler is in none of them.
-pub fn known_view(view: SummaryView, registries: &[&Registry]) -> Result<SummaryView> {
+pub(crate) fn known_view(view: SummaryView, registries: &[&Registry]) -> Result<SummaryView> {
     let named = |name: &String| {
         let known = registries
             .iter()
@@ -84,7 +84,7 @@ pub fn known_view(view: SummaryView, registries: &[&Registry]) -> Result<Summary
 }
 
 /// As [`known_view`], for the summary of `tally`, which may have crawlers that are not built in.
-pub fn view_of_tally(view: SummaryView, tally: &Tally) -> Result<SummaryView> {
+pub(crate) fn view_of_tally(view: SummaryView, tally: &Tally) -> Result<SummaryView> {
     let counted = Registry::of_crawlers(tally.header.crawlers.clone());
     known_view(view, &[&Registry::builtin(), &counted])
 }

@@ -18,7 +18,7 @@ use super::sandbox::access_rights::TcpUse;
 
 /// A question to the registry.
 #[derive(Clone, Copy, Debug)]
-pub enum CrawlersQuestion<'a> {
+pub(crate) enum CrawlersQuestion<'a> {
     /// All crawlers.
     List,
     /// Everything about the crawler with this name.
@@ -32,7 +32,7 @@ pub enum CrawlersQuestion<'a> {
 ///
 /// # Errors
 /// If the crawler is unknown, or a file cannot be read or written.
-pub fn answer(
+pub(crate) fn answer(
     question: CrawlersQuestion<'_>,
     crawlers: Option<&Path>,
     is_json: bool,
@@ -68,7 +68,7 @@ fn begin(role: &'static str, path: Option<&Path>, console: &dyn Console) {
 ///
 /// # Errors
 /// If it cannot be read, or the result cannot be printed.
-pub fn check_registry(file: &Path, console: &dyn Console) -> Result<RunOutcome> {
+pub(crate) fn check_registry(file: &Path, console: &dyn Console) -> Result<RunOutcome> {
     begin("FILE", Some(file), console);
     let checked = check(file)?;
     checked.errors.iter().for_each(|problem| console.error(&problem.to_string()));

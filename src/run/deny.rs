@@ -33,7 +33,7 @@ const REVIEW_DAYS: u32 = 90;
 
 /// Rules that are ready to be made.
 #[derive(Debug)]
-pub struct DenyRun {
+pub(crate) struct DenyRun {
     /// A report directory, or a tally.
     pub report: PathBuf,
     /// The program that reads the rules.
@@ -66,7 +66,7 @@ impl DenyRun {
     /// # Errors
     /// If no crawler is selected, a setting does not fit the others, or a file cannot be read or
     /// written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = &*self.console;
         let by = self.by()?;
         let mut faults = Vec::new();

@@ -25,7 +25,7 @@ use super::sandbox::access_rights::TcpUse;
 
 /// A folder that is ready to be written.
 #[derive(Debug)]
-pub struct EvidenceRun {
+pub(crate) struct EvidenceRun {
     /// A report directory, or a tally.
     pub report: PathBuf,
     /// The name of the crawler that broke rules.
@@ -50,7 +50,7 @@ impl EvidenceRun {
     /// # Errors
     /// If the crawler broke no rule there, the evidence is not that of the report, or the folder
     /// exists or cannot be written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = &*self.console;
         let within = || Some(self.report.join(evidence_of(&self.report)?));
         let evidence = self.requests_file.clone().or_else(within);

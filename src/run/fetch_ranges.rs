@@ -19,7 +19,7 @@ use super::sandbox::access_rights::TcpUse;
 
 /// Downloads that are ready to run.
 #[derive(Debug)]
-pub struct FetchRangesRun {
+pub(crate) struct FetchRangesRun {
     /// The directory of the lists; it is created if it does not exist.
     pub directory: PathBuf,
     /// A CSV file of crawlers.
@@ -37,7 +37,7 @@ impl FetchRangesRun {
     ///
     /// # Errors
     /// If a file would be overwritten, or cannot be written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let registry = registry(self.crawlers.as_deref())?;
         let body_bytes_max = usize::try_from(LIST_BYTES_MAX).unwrap_or(usize::MAX);
         let settings = Settings { body_bytes_max, ..self.settings.clone() };

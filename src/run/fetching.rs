@@ -27,7 +27,7 @@ use super::console::{Console, SharedConsole, Watched};
 use super::first_pass::{check_can_be_read_twice, first_pass};
 
 /// The most origins and the most problems that are listed.
-pub const LISTED_MAX: usize = 20;
+pub(crate) const LISTED_MAX: usize = 20;
 
 /// The most origins without a usable answer that a warning names.
 const FAILURES_NAMED_MAX: usize = 3;
@@ -36,14 +36,14 @@ const FAILURES_NAMED_MAX: usize = 3;
 const HOST_PORTS_MAX: usize = 4;
 
 /// The default number of parallel fetches.
-pub const JOBS: usize = 16;
+pub(crate) const JOBS: usize = 16;
 
 /// The longest time until a fetched file is on disk.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The origins to fetch from.
 #[derive(Debug, Default)]
-pub struct Origins {
+pub(crate) struct Origins {
     /// Named by the user; private addresses are allowed.
     pub named: BTreeSet<Origin>,
     /// Named only by logs. Any client can write any host into a log.
@@ -52,7 +52,7 @@ pub struct Origins {
 
 /// The limits of fetches from origins that only logs name.
 #[derive(Clone, Copy, Debug)]
-pub struct LoggedLimits {
+pub(crate) struct LoggedLimits {
     /// The allowed addresses.
     pub reach: Reach,
     /// The allowed ports.
@@ -63,7 +63,7 @@ pub struct LoggedLimits {
 
 /// The outcomes of all fetches.
 #[derive(Debug, Default)]
-pub struct FetchSummary {
+pub(crate) struct FetchSummary {
     lines: Vec<(Origin, String)>,
     by_outcome: BTreeMap<String, u64>,
     /// Origins whose answer says what is allowed.
@@ -80,7 +80,7 @@ pub struct FetchSummary {
 
 /// The origins in `sources` that crawlers requested, with `known` robots.txt files, and the
 /// problems with reading `sources`.
-pub fn origins_asked(
+pub(crate) fn origins_asked(
     sources: &[Source],
     options: &Options,
     known: Store,
@@ -101,13 +101,13 @@ pub fn origins_asked(
 }
 
 /// Whether an origin can have a robots.txt.
-pub fn is_fetchable(origin: &Origin) -> bool {
+pub(crate) fn is_fetchable(origin: &Origin) -> bool {
     matches!(origin.scheme(), "http" | "https" | "ftp")
 }
 
 impl Origins {
     /// Keeps the origins that can have a robots.txt, without duplicates.
-    pub fn retain_fetchable(&mut self) {
+    pub(crate) fn retain_fetchable(&mut self) {
         self.named.retain(is_fetchable);
         self.logged.retain(|origin| is_fetchable(origin) && !self.named.contains(origin));
     }
@@ -138,7 +138,7 @@ impl Origins {
     /// Fetches from all origins, first from those that the user named, and from those of logs within
     /// `limits`. A host is asked again after `pause`. Each outcome goes to `writer`. If the run is
     /// stopped, completed fetches are kept.
-    pub fn fetch(
+    pub(crate) fn fetch(
         mut self,
         writer: Writer,
         settings: &Settings,
@@ -225,7 +225,7 @@ impl FetchSummary {
     }
 
     /// Each origin if there are few, then the number of each outcome.
-    pub fn text(mut self) -> String {
+    pub(crate) fn text(mut self) -> String {
         let mut text = String::new();
         if self.lines.len() <= LISTED_MAX {
             self.lines.sort();
@@ -251,7 +251,7 @@ impl FetchSummary {
     /// Why the fetches are incomplete: an origin gave no answer that says what is allowed, or no
     /// origin did. Hosts of logs that must not be asked are a reason only in the second case,
     /// because any client can write them into a log.
-    pub fn problem(&self) -> Option<String> {
+    pub(crate) fn problem(&self) -> Option<String> {
         let missed = self.failures + self.given_up;
         if missed == 0 && (self.fetched > 0 || self.by_outcome.is_empty()) {
             return None;
@@ -289,7 +289,7 @@ impl FetchSummary {
 
 /// The archive to write to, by `config`, and its content before; `None` if nothing is to be
 /// fetched.
-pub fn archive_to_fill(config: &AuditConfig) -> Result<Option<(Writer, Store)>> {
+pub(crate) fn archive_to_fill(config: &AuditConfig) -> Result<Option<(Writer, Store)>> {
     let Some(path) = config.robots.as_ref().filter(|_| config.fetch == Some(true)) else {
         return Ok(None);
     };
@@ -300,7 +300,7 @@ pub fn archive_to_fill(config: &AuditConfig) -> Result<Option<(Writer, Store)>> 
 
 /// Fetches the robots.txt of the `logged` origins, which crawlers requested, and of those that the
 /// user names. Returns why files are missing, if any are.
-pub fn fetch_logged(
+pub(crate) fn fetch_logged(
     writer: Writer,
     config: &AuditConfig,
     naming: &OriginOptions,
@@ -340,7 +340,7 @@ fn named_outcome(outcome: &str) -> String {
 }
 
 /// The content of the archive at `path`, which may not exist yet.
-pub fn known_store(path: &Path) -> Result<Store> {
+pub(crate) fn known_store(path: &Path) -> Result<Store> {
     if !path.exists() {
         return Ok(Store::Directory(Directory::default()));
     }
@@ -355,7 +355,7 @@ pub fn known_store(path: &Path) -> Result<Store> {
 
 /// Fetches the robots.txt files that an audit of `sources` needs, if `config` asks for it. Returns
 /// why files are missing, if any are.
-pub fn fetch_first(
+pub(crate) fn fetch_first(
     config: &AuditConfig,
     sources: &[Source],
     options: &Options,

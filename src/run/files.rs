@@ -14,7 +14,7 @@ use super::written::ResultFormat;
 
 /// Checks that no output is an input, and that only files written by botaudit are replaced. Returns
 /// the files of the run.
-pub fn check_outputs(
+pub(crate) fn check_outputs(
     config: &AuditConfig,
     sources: &[Source],
     collected: Option<&Path>,
@@ -44,12 +44,16 @@ pub fn check_outputs(
 }
 
 /// Whether an audit fetches files or asks DNS, which may be answered by TCP.
-pub fn tcp_use(config: &AuditConfig) -> TcpUse {
+pub(crate) fn tcp_use(config: &AuditConfig) -> TcpUse {
     TcpUse::needed_if(config.fetch == Some(true) || config.verify_dns == Some(true))
 }
 
 /// Adds the inputs to `outputs`, and checks the inputs and outputs.
-pub fn check_files(config: &AuditConfig, sources: &[Source], outputs: &mut Outputs) -> Result<()> {
+pub(crate) fn check_files(
+    config: &AuditConfig,
+    sources: &[Source],
+    outputs: &mut Outputs,
+) -> Result<()> {
     name_inputs(config, sources, outputs);
     if let Some(directory) = &config.ip_ranges {
         outputs.reads_files_of("--ip-ranges", directory);
@@ -64,7 +68,7 @@ pub fn check_files(config: &AuditConfig, sources: &[Source], outputs: &mut Outpu
 }
 
 /// Adds the inputs to `outputs`.
-pub fn name_inputs(config: &AuditConfig, sources: &[Source], outputs: &mut Outputs) {
+pub(crate) fn name_inputs(config: &AuditConfig, sources: &[Source], outputs: &mut Outputs) {
     outputs.reads_sources("a log", sources);
     if let Some(robots) = config.robots.as_ref().filter(|_| config.fetch != Some(true)) {
         outputs.reads_robots("--robots", robots);
@@ -80,7 +84,7 @@ pub fn name_inputs(config: &AuditConfig, sources: &[Source], outputs: &mut Outpu
 }
 
 /// Adds the tallies `paths` to `outputs`; they are files or report directories.
-pub fn name_tallies(paths: &[PathBuf], outputs: &mut Outputs) {
+pub(crate) fn name_tallies(paths: &[PathBuf], outputs: &mut Outputs) {
     for path in paths {
         match path.is_dir() {
             true => outputs.reads_files_of("a report", path),

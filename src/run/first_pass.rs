@@ -12,7 +12,7 @@ use crate::input::source::{Location, Source};
 use super::console::{Console, Watched};
 
 /// What the first pass collects for an audit by `config`.
-pub fn wanted(config: &AuditConfig) -> Wanted {
+pub(crate) fn wanted(config: &AuditConfig) -> Wanted {
     let is_fetched = config.fetch == Some(true);
     let hosts = match is_fetched {
         // A fetched file may make a host one that the user named.
@@ -27,7 +27,7 @@ pub fn wanted(config: &AuditConfig) -> Wanted {
 }
 
 /// Collects what `first` needs from all of `sources`.
-pub fn first_pass(
+pub(crate) fn first_pass(
     sources: &[Source],
     options: &Options,
     first: &FirstPass<'_>,
@@ -40,7 +40,7 @@ pub fn first_pass(
 }
 
 /// Runs `read`, which reads all of `sources`, with a progress bar.
-pub fn follow_logs<T>(
+pub(crate) fn follow_logs<T>(
     console: &dyn Console,
     sources: &[Source],
     read: impl FnOnce(&Progress) -> T,
@@ -55,7 +55,7 @@ pub fn follow_logs<T>(
 }
 
 /// Checks that at least one of `inputs` could be opened.
-pub fn check_any_opened(inputs: &[InputSummary]) -> Result<()> {
+pub(crate) fn check_any_opened(inputs: &[InputSummary]) -> Result<()> {
     match inputs.first().filter(|_| inputs.iter().all(InputSummary::is_unopened)) {
         Some(first) => Err(Error::input(first.damage.clone().unwrap_or_default())),
         None => Ok(()),
@@ -63,7 +63,7 @@ pub fn check_any_opened(inputs: &[InputSummary]) -> Result<()> {
 }
 
 /// Checks that `sources` has no pipe if `wanted` needs two passes.
-pub fn check_can_be_read_twice(wanted: Wanted, sources: &[Source]) -> Result<()> {
+pub(crate) fn check_can_be_read_twice(wanted: Wanted, sources: &[Source]) -> Result<()> {
     let flags = [
         ("--fetch", wanted.origins),
         ("--infer-outages", wanted.outages.is_some()),

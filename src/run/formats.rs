@@ -19,7 +19,7 @@ use super::setup::{hints, refusal};
 ///
 /// # Errors
 /// If a setting of `config` is not valid, or the result cannot be printed.
-pub fn detect(
+pub(crate) fn detect(
     logs: &[OsString],
     config: &AuditConfig,
     console: &dyn Console,

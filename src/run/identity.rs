@@ -11,14 +11,14 @@ use crate::net::{dns::Resolver, dns_cache::DnsCache};
 use crate::time::UtcTime;
 
 /// The identity sources that need no network.
-pub fn ranges(config: &AuditConfig, registry: &Registry) -> Result<Identities> {
+pub(crate) fn ranges(config: &AuditConfig, registry: &Registry) -> Result<Identities> {
     let open = |directory: &PathBuf| Ranges::open(directory, registry);
     let ranges = config.ip_ranges.as_ref().map(open).transpose()?;
     Ok(Identities { ranges, names: None })
 }
 
 /// The settings of identity verification.
-pub struct Verification {
+pub(crate) struct Verification {
     /// The sources that need no network.
     pub ranges: Identities,
     lookups: Option<Lookups>,
@@ -34,7 +34,7 @@ struct Lookups {
 
 impl Verification {
     /// Opens the files that `config` names.
-    pub fn new(config: &AuditConfig, registry: &Registry) -> Result<Verification> {
+    pub(crate) fn new(config: &AuditConfig, registry: &Registry) -> Result<Verification> {
         let ranges = ranges(config, registry)?;
         let lookups_max = config.dns_max.filter(|_| config.verify_dns == Some(true));
         let lookups =
@@ -43,7 +43,7 @@ impl Verification {
     }
 
     /// All identities; `find` returns the addresses to look up, if DNS is used.
-    pub fn identities(
+    pub(crate) fn identities(
         self,
         config: &AuditConfig,
         registry: &Registry,

@@ -15,7 +15,7 @@ use super::output::{STDOUT_NAME, path_text};
 
 /// A search for logs and web roots that is ready to run.
 #[derive(Debug)]
-pub struct InitRun {
+pub(crate) struct InitRun {
     /// The configuration to write, which must not exist; - is standard output.
     pub file: PathBuf,
     /// Where the root of the file system is.
@@ -29,7 +29,7 @@ impl InitRun {
     ///
     /// # Errors
     /// If no log is found, or the file exists or cannot be written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let (file, console) = (&self.file, &*self.console);
         console.begin(Access::Any);
         let root = std::path::absolute(&self.root)

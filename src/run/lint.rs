@@ -22,7 +22,7 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// Files that are ready to be checked.
 #[derive(Debug)]
-pub struct LintRun {
+pub(crate) struct LintRun {
     /// The files; - is standard input.
     pub files: Vec<OsString>,
     /// The format of the findings.
@@ -41,7 +41,7 @@ pub struct LintRun {
 
 /// The format of findings.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum FindingsForm {
+pub(crate) enum FindingsForm {
     /// For people.
     Text,
     /// An array with an object for each file.
@@ -59,7 +59,7 @@ impl LintRun {
     ///
     /// # Errors
     /// If a file cannot be read, or the findings cannot be written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = &*self.console;
         let registry = registry(self.crawlers.as_deref())?;
         let mut inputs = Outputs::new(Overwrite::Own);

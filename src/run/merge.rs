@@ -24,7 +24,7 @@ const HEAD_BYTES: u64 = 64;
 
 /// A merge that is ready to run.
 #[derive(Debug)]
-pub struct MergeRun {
+pub(crate) struct MergeRun {
     /// Tallies, report directories, or results of first passes.
     pub tallies: Vec<PathBuf>,
     /// The file to write; - is standard output.
@@ -46,7 +46,7 @@ impl MergeRun {
     ///
     /// # Errors
     /// If the files do not fit together, one is damaged, or the output cannot be written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = &*self.console;
         let mut outputs = Outputs::new(self.overwrite);
         name_tallies(&self.tallies, &mut outputs);

@@ -13,7 +13,7 @@ use super::console::Console;
 const ORIGINS_MAX: usize = 100;
 
 /// With `--verbose`, names the format of each log.
-pub fn note_formats(header: &Header, console: &dyn Console) {
+pub(crate) fn note_formats(header: &Header, console: &dyn Console) {
     let inputs = header.inputs.iter().filter(|_| console.is_verbose());
     for input in inputs {
         match &input.format {
@@ -27,13 +27,13 @@ pub fn note_formats(header: &Header, console: &dyn Console) {
 }
 
 /// Names the logs that repeat others, where no summary does.
-pub fn note_repeats(repeats: &Repeats, console: &dyn Console) {
+pub(crate) fn note_repeats(repeats: &Repeats, console: &dyn Console) {
     repeats.notes().for_each(|text| console.note(&text));
     repeats.warnings().for_each(|text| console.warn(&text));
 }
 
 /// With `--verbose`, names the robots.txt that applied to each origin.
-pub fn note_rules(tally: &Tally, judge: &Judge, console: &dyn Console) {
+pub(crate) fn note_rules(tally: &Tally, judge: &Judge, console: &dyn Console) {
     let origins = tally.counts.origins.iter().filter(|_| console.is_verbose());
     for of_origin in origins.clone().take(ORIGINS_MAX) {
         let sums: Sums = sum(of_origin.rows.iter().map(|(_, tally)| tally.total()));

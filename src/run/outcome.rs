@@ -2,7 +2,7 @@
 
 /// The result of a run without a fatal error.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum RunOutcome {
+pub(crate) enum RunOutcome {
     /// All inputs were read, all outputs written.
     Done,
     /// As `Done`, but there are violations or findings that the user wants as a failure.
@@ -19,7 +19,7 @@ pub enum RunOutcome {
 
 impl RunOutcome {
     /// The exit code, which metrics state, too; `help/start.txt` lists all.
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             RunOutcome::Done => 0,
             RunOutcome::Violations | RunOutcome::Disallowed => 1,

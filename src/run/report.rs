@@ -41,7 +41,7 @@ const RUN_JSON_BYTES_MAX: u64 = 256 << 20;
 
 /// A report that is ready to be made of others.
 #[derive(Debug)]
-pub struct ReportRun {
+pub(crate) struct ReportRun {
     /// Report directories, or tallies.
     pub paths: Vec<PathBuf>,
     /// The first and the last day, if the only path has one report per day.
@@ -66,7 +66,7 @@ pub struct ReportRun {
 
 /// What is made of the tallies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum ReportForm {
+pub(crate) enum ReportForm {
     /// A report directory; the summary is printed.
     Directory,
     /// Only the result, printed.
@@ -75,7 +75,7 @@ pub enum ReportForm {
 
 /// A comparison in place of that of a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum ComparisonChange {
+pub(crate) enum ComparisonChange {
     /// Before and since this day.
     At(Day),
     /// Before and since changes of robots.txt.
@@ -89,7 +89,7 @@ impl ReportRun {
     ///
     /// # Errors
     /// If a setting does not fit the others, a tally is damaged, or the output cannot be written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = &*self.console;
         self.check_settings()?;
         let asked = self.asked()?;
@@ -266,7 +266,7 @@ impl ReportRun {
 
 /// The digest of the evidence file that was made with the report at `directory`, wherever that file
 /// is.
-pub fn evidence_digest(directory: &Path) -> Option<String> {
+pub(crate) fn evidence_digest(directory: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct Run {
         evidence_digest: String,
@@ -276,7 +276,7 @@ pub fn evidence_digest(directory: &Path) -> Option<String> {
 }
 
 /// The name of the evidence file in the report at `directory`.
-pub fn evidence_of(directory: &Path) -> Option<String> {
+pub(crate) fn evidence_of(directory: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct Run {
         files: Vec<String>,

@@ -21,7 +21,7 @@ const SHOWN_MAX: usize = 5;
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// Prints the errors that lint finds in the lines of the robots.txt files of `audit`.
-pub fn warn_of_robots_errors(audit: &ReportModel, console: &dyn Console) {
+pub(crate) fn warn_of_robots_errors(audit: &ReportModel, console: &dyn Console) {
     let mut seen = HashSet::new();
     // Files that are not robots.txt have a warning of their own.
     let versions = audit.robots.iter().filter(|(_, used)| used.version.foreign.is_none());

@@ -30,7 +30,7 @@ use super::console::{Console, SharedConsole};
 
 /// Everything that an audit runs with.
 #[derive(Debug)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// The configuration, with defaults filled in.
     pub config: AuditConfig,
     /// How logs are read and judged.
@@ -50,7 +50,7 @@ impl Setup {
     ///
     /// # Errors
     /// All invalid values.
-    pub fn new(
+    pub(crate) fn new(
         config: AuditConfig,
         names: &[String],
         console: SharedConsole,
@@ -78,22 +78,22 @@ impl Setup {
     }
 
     /// The robots.txt file, directory or archive; an archive to be fetched may not exist yet.
-    pub fn robots(&self) -> &Path {
+    pub(crate) fn robots(&self) -> &Path {
         self.config.robots.as_deref().expect("a configuration without robots is refused")
     }
 
     /// Whether robots.txt files are fetched first.
-    pub fn is_fetched(&self) -> bool {
+    pub(crate) fn is_fetched(&self) -> bool {
         self.config.fetch == Some(true)
     }
 
     /// The judge for `robots`.
-    pub fn judge(&self) -> Result<Judge> {
+    pub(crate) fn judge(&self) -> Result<Judge> {
         self.judge_by(Store::open(self.robots())?)
     }
 
     /// The judge for `store`.
-    pub fn judge_by(&self, store: Store) -> Result<Judge> {
+    pub(crate) fn judge_by(&self, store: Store) -> Result<Judge> {
         let make = match self.config.include_unbound {
             Some(true) => Judge::of_everyone,
             _ => Judge::new,
@@ -105,7 +105,7 @@ impl Setup {
 
     /// The draft to test, if there is one; `is_one_file` says whether a single file applies to the
     /// whole log.
-    pub fn draft(&self, is_one_file: bool) -> Result<Option<Draft>> {
+    pub(crate) fn draft(&self, is_one_file: bool) -> Result<Option<Draft>> {
         let Some(path) = &self.config.what_if else { return Ok(None) };
         let named = self.config.what_if_for.as_deref().unwrap_or_default();
         let scope = scope(named, &self.options.naming, is_one_file);
@@ -113,13 +113,13 @@ impl Setup {
     }
 
     /// The error if `robots` cannot be opened, unless it need not exist yet.
-    pub fn robots_fault(&self) -> Option<Fault> {
+    pub(crate) fn robots_fault(&self) -> Option<Fault> {
         let opened = (!self.is_fetched()).then(|| Store::open(self.robots()))?;
         opened.err().map(|err| Fault::new("robots", err))
     }
 
     /// The configuration as shown in a report of `window`.
-    pub fn reported_config(&self, window: Window) -> AuditConfig {
+    pub(crate) fn reported_config(&self, window: Window) -> AuditConfig {
         AuditConfig {
             since: window.since.map(|time| time.to_string()),
             until: window.until.map(|time| time.to_string()),
@@ -128,19 +128,19 @@ impl Setup {
     }
 
     /// The smallest parse rate of a file, in percent.
-    pub fn min_parse_rate(&self) -> f64 {
+    pub(crate) fn min_parse_rate(&self) -> f64 {
         self.config.min_parse_rate.map_or(0.0, |rate| rate.get())
     }
 }
 
 /// The error for `faults` that no line of a file caused.
-pub fn unusable(faults: &[Fault]) -> Error {
+pub(crate) fn unusable(faults: &[Fault]) -> Error {
     let texts: Vec<String> = faults.iter().map(Fault::of_flags).collect();
     Error::usage(texts.join("; "))
 }
 
 /// The error for all `faults` of settings that no file has; all but the last are told.
-pub fn refusal(faults: &[Fault], console: &dyn Console) -> Error {
+pub(crate) fn refusal(faults: &[Fault], console: &dyn Console) -> Error {
     let Some((last, others)) = faults.split_last() else {
         return Error::inconsistent("a configuration is refused that has no faults");
     };
@@ -199,7 +199,7 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
 }
 
 /// The format settings of `config`; each fault goes to `faults`.
-pub fn hints(config: &AuditConfig, faults: &mut Vec<Fault>) -> Hints {
+pub(crate) fn hints(config: &AuditConfig, faults: &mut Vec<Fault>) -> Hints {
     let mut of = |key, err: Error| faults.push(Fault::new(key, err));
     let captures = config.haproxy_captures.as_deref().map(Captures::parse).transpose();
     let haproxy_captures = captures.map_err(|err| of("haproxy_captures", err)).unwrap_or_default();

@@ -20,7 +20,7 @@ use crate::table::csv::CrawlerCells;
 
 /// A written report.
 #[derive(Debug)]
-pub struct WrittenReport {
+pub(crate) struct WrittenReport {
     /// The audit of the report.
     pub audit: ReportModel,
     /// The summary.
@@ -31,7 +31,7 @@ pub struct WrittenReport {
 
 /// The format of the result on standard output.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum ResultFormat {
+pub(crate) enum ResultFormat {
     /// A summary for people.
     Text,
     /// One object: the content of run.json, and all tables as arrays of objects.
@@ -42,12 +42,17 @@ pub enum ResultFormat {
 
 impl ResultFormat {
     /// Whether the output is for programs.
-    pub fn is_data(self) -> bool {
+    pub(crate) fn is_data(self) -> bool {
         self != ResultFormat::Text
     }
 
     /// Prints the data of `audit` with the text of its `run.json`.
-    pub fn print(self, audit: &ReportModel, run_json: &[u8], console: &dyn Console) -> Result<()> {
+    pub(crate) fn print(
+        self,
+        audit: &ReportModel,
+        run_json: &[u8],
+        console: &dyn Console,
+    ) -> Result<()> {
         if !self.is_data() {
             return Ok(());
         }
@@ -65,7 +70,7 @@ impl ResultFormat {
 
 /// Writes all files of the report on `tally` to `output`, except the `evidence`, which exists already.
 /// `view` applies to the summary.
-pub fn write_report(
+pub(crate) fn write_report(
     staging: &Staging,
     output: &Path,
     tally: Tally,
@@ -104,7 +109,7 @@ fn write_tables(staging: &Staging, output: &Path, audit: &ReportModel) -> Result
 }
 
 /// The result of `tally` without files.
-pub fn unwritten_report(tally: Tally, view: &SummaryView) -> Result<WrittenReport> {
+pub(crate) fn unwritten_report(tally: Tally, view: &SummaryView) -> Result<WrittenReport> {
     let audit = ReportModel::new(tally)?;
     let run_json = run_json_now(&audit, EvidenceFile::default());
     let summary = summary_text(&PageModel::of(&audit, None), view);

@@ -41,15 +41,15 @@ enum Kind {
 
 /// A last step, which [`remove_unfinished`] waits for.
 #[derive(Debug)]
-pub struct CommitGuard(());
+pub(crate) struct CommitGuard(());
 
 /// A hidden file or directory, which is removed when this is dropped.
 #[derive(Debug)]
-pub struct Hidden(PathBuf);
+pub(crate) struct Hidden(PathBuf);
 
 /// A lock on an output.
 #[derive(Debug)]
-pub struct OutputLock {
+pub(crate) struct OutputLock {
     // Dropped in this order: the file is removed while it is locked.
     _hidden: Hidden,
     _file: File,
@@ -57,7 +57,7 @@ pub struct OutputLock {
 
 /// The read permissions of a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Readers {
+pub(crate) enum Readers {
     /// Those of the existing file, or the default of new files.
     AsUsual,
     /// The user who runs the program.
@@ -66,7 +66,7 @@ pub enum Readers {
 
 /// Removes all hidden files and directories, after a last step in progress. Returns whether there
 /// were any. Afterwards nothing can be put in place: the process must end.
-pub fn remove_unfinished() -> bool {
+pub(crate) fn remove_unfinished() -> bool {
     loop {
         let unfinished = lock(&UNFINISHED);
         if unfinished.commits == 0 {
@@ -82,7 +82,7 @@ pub fn remove_unfinished() -> bool {
 
 impl CommitGuard {
     /// Begins a last step.
-    pub fn begin() -> CommitGuard {
+    pub(crate) fn begin() -> CommitGuard {
         lock(&UNFINISHED).commits += 1;
         CommitGuard(())
     }
@@ -112,7 +112,7 @@ impl Hidden {
     ///
     /// # Errors
     /// If it cannot be created.
-    pub fn directory(target: &Path) -> io::Result<Hidden> {
+    pub(crate) fn directory(target: &Path) -> io::Result<Hidden> {
         let path = random_name(target)?;
         Ok(Hidden::made(path, Kind::Directory, |path| fs::create_dir(path))?.0)
     }
@@ -121,7 +121,7 @@ impl Hidden {
     ///
     /// # Errors
     /// If it cannot be created.
-    pub fn file(target: &Path, readers: Readers) -> io::Result<(Hidden, File)> {
+    pub(crate) fn file(target: &Path, readers: Readers) -> io::Result<(Hidden, File)> {
         repeated(io::ErrorKind::AlreadyExists, || {
             // Its name cannot be guessed, and a link of that name is not followed.
             Hidden::made(random_name(target)?, Kind::File, |path| {
@@ -137,7 +137,7 @@ impl Hidden {
     ///
     /// # Errors
     /// If it exists or cannot be created.
-    pub fn named(path: &Path) -> io::Result<(Hidden, File)> {
+    pub(crate) fn named(path: &Path) -> io::Result<(Hidden, File)> {
         Hidden::made(path.to_owned(), Kind::File, |path| {
             let file = create_new(path, Readers::OwnerOnly)?;
             let _ = file.try_lock();
@@ -149,7 +149,7 @@ impl Hidden {
     ///
     /// # Errors
     /// If that fails.
-    pub fn copy(target: &Path) -> io::Result<Hidden> {
+    pub(crate) fn copy(target: &Path) -> io::Result<Hidden> {
         let copy = |path: &Path| {
             let copied = fs::hard_link(target, path).or_else(|_| fs::copy(target, path).map(drop));
             copied.inspect_err(|_| Kind::File.remove(path))
@@ -170,7 +170,7 @@ impl Hidden {
     }
 
     /// Its path.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }
@@ -188,7 +188,7 @@ impl Drop for Hidden {
 ///
 /// # Errors
 /// Of the kind `WouldBlock` if another run has locked it, or if locking is not possible.
-pub fn lock_output(target: &Path) -> io::Result<OutputLock> {
+pub(crate) fn lock_output(target: &Path) -> io::Result<OutputLock> {
     let path = lock_name(target)?;
     let (hidden, file) = repeated(io::ErrorKind::AlreadyExists, || {
         Hidden::made(path.clone(), Kind::File, |path| {
@@ -207,7 +207,7 @@ pub fn lock_output(target: &Path) -> io::Result<OutputLock> {
 }
 
 /// The lock file of the output `target`.
-pub fn lock_name(target: &Path) -> io::Result<PathBuf> {
+pub(crate) fn lock_name(target: &Path) -> io::Result<PathBuf> {
     hidden_name(target, "lock")
 }
 
@@ -224,7 +224,7 @@ fn repeated<T>(disturbed: io::ErrorKind, action: impl Fn() -> io::Result<T>) -> 
 }
 
 /// Whether `name` is a hidden name beside `target` that a killed run may have left.
-pub fn is_leftover(name: &OsStr, target: &Path) -> bool {
+pub(crate) fn is_leftover(name: &OsStr, target: &Path) -> bool {
     let digits = target.file_name().and_then(|target| {
         let name = name.as_encoded_bytes().strip_prefix(b".")?;
         name.strip_prefix(target.as_encoded_bytes())?.strip_prefix(MARK.as_bytes())
@@ -233,7 +233,7 @@ pub fn is_leftover(name: &OsStr, target: &Path) -> bool {
 }
 
 /// Removes the files that killed runs left beside `target`. A running process has locked its own.
-pub fn clear_leftovers(target: &Path) {
+pub(crate) fn clear_leftovers(target: &Path) {
     for path in leftovers(target) {
         if path.symlink_metadata().is_ok_and(|data| data.is_file())
             && let Ok(file) = open_existing(&path)
@@ -245,7 +245,7 @@ pub fn clear_leftovers(target: &Path) {
 }
 
 /// Removes the directories that killed runs left beside `target`, whose lock this run must hold.
-pub fn clear_directories(target: &Path) {
+pub(crate) fn clear_directories(target: &Path) {
     leftovers(target).for_each(|path| Kind::Directory.remove(&path));
 }
 
@@ -274,7 +274,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// Opens a file to lock it. Some network file systems only lock what may be written.
-pub fn open_existing(path: &Path) -> io::Result<File> {
+pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
     File::options().write(true).open(path).or_else(|err| match err.kind() {
         io::ErrorKind::PermissionDenied => File::open(path),
         _ => Err(err),
@@ -301,7 +301,7 @@ fn random_name(target: &Path) -> io::Result<PathBuf> {
 }
 
 /// The hidden name beside `target` that ends in `end`.
-pub fn hidden_name(target: &Path, end: &str) -> io::Result<PathBuf> {
+pub(crate) fn hidden_name(target: &Path, end: &str) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let mark = format!("{MARK}{end}");
     let hidden: OsString = [OsStr::new("."), name, OsStr::new(&mark)].into_iter().collect();

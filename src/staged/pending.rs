@@ -22,7 +22,7 @@ const RECORD_BYTES_MAX: u64 = 64 << 10;
 
 /// An output that is not in its place yet: what it is, and its path when it is there.
 #[derive(Debug, Deserialize, Serialize)]
-pub struct Unplaced {
+pub(crate) struct Unplaced {
     node: Node,
     target: PathBuf,
 }
@@ -43,14 +43,14 @@ struct Record {
 /// The record of two outputs of a running process, which has locked it. It is removed when this is
 /// dropped.
 #[derive(Debug)]
-pub struct Pending {
+pub(crate) struct Pending {
     _record: Hidden,
     _file: File,
 }
 
 impl Unplaced {
     /// The output that is at `hidden` now. `None` if the system does not identify files.
-    pub fn new(hidden: &Path, target: &Path) -> Option<Unplaced> {
+    pub(crate) fn new(hidden: &Path, target: &Path) -> Option<Unplaced> {
         Some(Unplaced { node: node(hidden)?, target: std::path::absolute(target).ok()? })
     }
 
@@ -65,7 +65,7 @@ impl Pending {
     ///
     /// # Errors
     /// If the record cannot be written.
-    pub fn new(
+    pub(crate) fn new(
         first: Unplaced,
         older: Option<&Path>,
         second: Unplaced,
@@ -85,7 +85,7 @@ impl Pending {
 ///
 /// # Errors
 /// If the older file cannot be restored.
-pub fn take_back(target: &Path, own: &File) -> io::Result<()> {
+pub(crate) fn take_back(target: &Path, own: &File) -> io::Result<()> {
     let path = hidden_name(target, PENDING)?;
     let is_own = |data: &Metadata| {
         data.is_file() && data.len() <= RECORD_BYTES_MAX && is_of_same_user(data, own)
@@ -119,7 +119,7 @@ pub fn take_back(target: &Path, own: &File) -> io::Result<()> {
 ///
 /// # Errors
 /// If the record of such a run cannot be read.
-pub fn is_ahead(target: &Path) -> io::Result<bool> {
+pub(crate) fn is_ahead(target: &Path) -> io::Result<bool> {
     let path = hidden_name(target, PENDING)?;
     if !path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= RECORD_BYTES_MAX) {
         return Ok(false);

@@ -21,7 +21,7 @@ use super::{plain_text::is_plain_cell, schema::TableSchema};
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Takes the rows of a table.
-pub trait RowSink {
+pub(crate) trait RowSink {
     /// Takes one row with the cells that `fill` adds.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl<W: Write> RowSink for CsvTable<W> {
 }
 
 /// A function that takes the unescaped cells of each row.
-pub struct EachRow<F>(pub F);
+pub(crate) struct EachRow<F>(pub F);
 
 impl<F: FnMut(Vec<String>) -> io::Result<()>> RowSink for EachRow<F> {
     fn row(&mut self, fill: &dyn Fn(&mut Row)) -> io::Result<()> {
@@ -47,7 +47,7 @@ impl<F: FnMut(Vec<String>) -> io::Result<()>> RowSink for EachRow<F> {
 }
 
 /// A function that takes the cells of each row as values.
-pub struct EachValues<F>(pub F);
+pub(crate) struct EachValues<F>(pub F);
 
 impl<F: FnMut(Vec<Cell>) -> io::Result<()>> RowSink for EachValues<F> {
     fn row(&mut self, fill: &dyn Fn(&mut Row)) -> io::Result<()> {
@@ -58,7 +58,7 @@ impl<F: FnMut(Vec<Cell>) -> io::Result<()>> RowSink for EachValues<F> {
 }
 
 /// Writes the rows of one table.
-pub struct CsvTable<W: Write> {
+pub(crate) struct CsvTable<W: Write> {
     out: W,
     row: Row,
     columns: usize,
@@ -69,7 +69,7 @@ impl<W: Write> CsvTable<W> {
     ///
     /// # Errors
     /// If `out` fails.
-    pub fn with_header(out: W, table: &TableSchema) -> io::Result<CsvTable<W>> {
+    pub(crate) fn with_header(out: W, table: &TableSchema) -> io::Result<CsvTable<W>> {
         let mut csv = CsvTable::without_header(out, table);
         csv.row(|row| {
             for column in table.columns {
@@ -80,7 +80,7 @@ impl<W: Write> CsvTable<W> {
     }
 
     /// A table without a header, which is added later.
-    pub fn without_header(out: W, table: &TableSchema) -> CsvTable<W> {
+    pub(crate) fn without_header(out: W, table: &TableSchema) -> CsvTable<W> {
         CsvTable { out, row: Row::default(), columns: table.columns.len() }
     }
 
@@ -88,7 +88,7 @@ impl<W: Write> CsvTable<W> {
     ///
     /// # Errors
     /// If `out` fails.
-    pub fn row(&mut self, fill: impl FnOnce(&mut Row)) -> io::Result<()> {
+    pub(crate) fn row(&mut self, fill: impl FnOnce(&mut Row)) -> io::Result<()> {
         fill(&mut self.row);
         assert_eq!(self.row.ends.len(), self.columns, "a row has a cell for each declared column");
         self.row.end_line();
@@ -99,7 +99,7 @@ impl<W: Write> CsvTable<W> {
     ///
     /// # Errors
     /// If `out` fails.
-    pub fn rows<T>(
+    pub(crate) fn rows<T>(
         &mut self,
         rows: impl IntoIterator<Item = T>,
         fill: impl Fn(&mut Row, T),
@@ -111,7 +111,7 @@ impl<W: Write> CsvTable<W> {
     ///
     /// # Errors
     /// If `out` fails.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub(crate) fn finish(mut self) -> io::Result<W> {
         self.hand_on()?;
         self.out.flush()?;
         Ok(self.out)
@@ -126,7 +126,7 @@ impl<W: Write> CsvTable<W> {
 
 /// The cells of the current row, appended to the rows before it.
 #[derive(Clone, Debug, Default)]
-pub struct Row {
+pub(crate) struct Row {
     text: Vec<u8>,
     /// The start of the row in the buffer.
     start: usize,
@@ -138,32 +138,31 @@ pub struct Row {
 
 impl Row {
     /// The number of its cells.
-    #[expect(clippy::len_without_is_empty, reason = "a row without cells is a mistake")]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.values.as_ref().map_or(self.ends.len(), Vec::len)
     }
 
     /// Removes all cells.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
         self.start = 0;
     }
 
     /// The cells of the row, unescaped.
-    pub fn cells(&self) -> Vec<String> {
+    pub(crate) fn cells(&self) -> Vec<String> {
         let starts = std::iter::once(self.start).chain(self.ends.iter().map(|end| end + 1));
         let cells = starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]);
         cells.map(without_quotes).collect()
     }
 
     /// The row as written to the file, without the line end.
-    pub fn written(&self) -> &str {
+    pub(crate) fn written(&self) -> &str {
         std::str::from_utf8(&self.text[self.start..]).expect("cells are text")
     }
 
     /// Bytes from foreign input.
-    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Row {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &mut Row {
         let write = |text: &mut Vec<u8>| {
             if is_plain_cell(bytes) {
                 text.extend_from_slice(bytes);
@@ -175,17 +174,17 @@ impl Row {
     }
 
     /// Text that may contain foreign input.
-    pub fn text(&mut self, text: &str) -> &mut Row {
+    pub(crate) fn text(&mut self, text: &str) -> &mut Row {
         self.bytes(text.as_bytes())
     }
 
     /// A built-in word, which has only letters and `-`.
-    pub fn word(&mut self, word: &'static str) -> &mut Row {
+    pub(crate) fn word(&mut self, word: &'static str) -> &mut Row {
         self.put(|| Cell::of_text(word), |text| text.extend_from_slice(word.as_bytes()))
     }
 
     /// Numbers.
-    pub fn counts<const N: usize>(&mut self, counts: [u64; N]) -> &mut Row {
+    pub(crate) fn counts<const N: usize>(&mut self, counts: [u64; N]) -> &mut Row {
         for count in counts {
             self.put(|| Cell::Count(count), |text| push_number(count, text));
         }
@@ -193,7 +192,7 @@ impl Row {
     }
 
     /// The cells that `write` adds, or `cells` empty ones if the value is unknown.
-    pub fn maybe<T>(
+    pub(crate) fn maybe<T>(
         &mut self,
         known: Option<T>,
         cells: usize,
@@ -206,12 +205,12 @@ impl Row {
     }
 
     /// Numbers, or empty cells if they are unknown.
-    pub fn maybe_counts<const N: usize>(&mut self, counts: Option<[u64; N]>) -> &mut Row {
+    pub(crate) fn maybe_counts<const N: usize>(&mut self, counts: Option<[u64; N]>) -> &mut Row {
         self.maybe(counts, N, Row::counts)
     }
 
     /// Milliseconds as seconds with three decimals, or an empty cell.
-    pub fn milliseconds(&mut self, milliseconds: Option<u64>) -> &mut Row {
+    pub(crate) fn milliseconds(&mut self, milliseconds: Option<u64>) -> &mut Row {
         self.maybe(milliseconds, 1, |row, all| {
             row.put(
                 || Cell::Decimal { value: all as f64 / 1e3, decimals: 3 },
@@ -223,12 +222,16 @@ impl Row {
     }
 
     /// Why robots.txt does not bind `crawler`, or an empty cell.
-    pub fn not_bound_reason(&mut self, crawler: &Crawler) -> &mut Row {
+    pub(crate) fn not_bound_reason(&mut self, crawler: &Crawler) -> &mut Row {
         self.word(not_bound_reason(crawler))
     }
 
     /// Why `rule` does not bind `crawler`, or an empty cell.
-    pub fn rule_not_bound_reason(&mut self, crawler: &Crawler, rule: &DecidingRule) -> &mut Row {
+    pub(crate) fn rule_not_bound_reason(
+        &mut self,
+        crawler: &Crawler,
+        rule: &DecidingRule,
+    ) -> &mut Row {
         match (crawler.obligation(), crawler.star, &*rule.group) {
             (Obligation::Bound, StarGroups::Ignored, b"*") => self.word("ignores-star"),
             _ => self.not_bound_reason(crawler),
@@ -236,17 +239,17 @@ impl Row {
     }
 
     /// A point in time.
-    pub fn time(&mut self, time: UtcTime) -> &mut Row {
+    pub(crate) fn time(&mut self, time: UtcTime) -> &mut Row {
         self.put(|| Cell::Time(time), |text| time.append_to(text))
     }
 
     /// A day.
-    pub fn day(&mut self, day: Day) -> &mut Row {
+    pub(crate) fn day(&mut self, day: Day) -> &mut Row {
         self.put(|| Cell::Day(day), |text| day.append_to(text))
     }
 
     /// The age of a snapshot in seconds at `time`, or an empty cell.
-    pub fn snapshot_age(&mut self, fetched_at: Option<UtcTime>, time: UtcTime) -> &mut Row {
+    pub(crate) fn snapshot_age(&mut self, fetched_at: Option<UtcTime>, time: UtcTime) -> &mut Row {
         self.maybe(fetched_at, 1, |row, at| {
             let seconds = time.unix_seconds() - at.unix_seconds();
             row.put(|| Cell::Difference(seconds), |text| push_number(seconds, text))
@@ -254,7 +257,7 @@ impl Row {
     }
 
     /// `part / whole` with six decimals, or an empty cell if `whole` is 0.
-    pub fn fraction(&mut self, part: u64, whole: u64) -> &mut Row {
+    pub(crate) fn fraction(&mut self, part: u64, whole: u64) -> &mut Row {
         self.maybe(millionths(part, whole), 1, |row, millionths| {
             row.put(
                 || Cell::Decimal { value: millionths as f64 / 1e6, decimals: 6 },
@@ -264,7 +267,7 @@ impl Row {
     }
 
     /// A number with six decimals.
-    pub fn decimal(&mut self, number: f64) -> &mut Row {
+    pub(crate) fn decimal(&mut self, number: f64) -> &mut Row {
         self.put(
             || Cell::Decimal { value: number, decimals: 6 },
             |text| write!(text, "{number:.6}").expect("a buffer takes all"),
@@ -272,12 +275,12 @@ impl Row {
     }
 
     /// `crawler`, `operator`, `purpose`, `stated_policy`, `identity`.
-    pub fn crawler(&mut self, crawler: &Crawler, identity: Identity) -> &mut Row {
+    pub(crate) fn crawler(&mut self, crawler: &Crawler, identity: Identity) -> &mut Row {
         self.crawler_without_identity(crawler).word(identity.as_str())
     }
 
     /// The cells of a crawler that were rendered before.
-    pub fn known_crawler(
+    pub(crate) fn known_crawler(
         &mut self,
         crawlers: &CrawlerCells<'_>,
         (crawler, identity): (CrawlerId, Identity),
@@ -290,23 +293,23 @@ impl Row {
     }
 
     /// The digest of a robots.txt.
-    pub fn digest(&mut self, digest: &Digest) -> &mut Row {
+    pub(crate) fn digest(&mut self, digest: &Digest) -> &mut Row {
         let name = digest_text::<DIGEST_BYTES>(digest);
         self.put(|| Cell::of_bytes(&name), |text| text.extend_from_slice(&name))
     }
 
     /// `robots_digest`, `rule_line`, `directive`, `pattern`, `group`.
-    pub fn rule(&mut self, rule: &DecidingRule) -> &mut Row {
+    pub(crate) fn rule(&mut self, rule: &DecidingRule) -> &mut Row {
         self.digest(&rule.digest).rule_without_digest(Some(rule))
     }
 
     /// As [`Row::rule`], and `continued_over_line`.
-    pub fn violated_rule(&mut self, rule: &DecidingRule) -> &mut Row {
+    pub(crate) fn violated_rule(&mut self, rule: &DecidingRule) -> &mut Row {
         self.rule(rule).maybe_counts(rule.continued_over.map(|line| [u64::from(line)]))
     }
 
     /// Line, directive, pattern and group of a rule, or four empty cells.
-    pub fn rule_without_digest(&mut self, rule: Option<&DecidingRule>) -> &mut Row {
+    pub(crate) fn rule_without_digest(&mut self, rule: Option<&DecidingRule>) -> &mut Row {
         self.maybe(rule, 4, |row, rule| {
             row.counts([u64::from(rule.line)])
                 .word(rule.directive)
@@ -316,7 +319,7 @@ impl Row {
     }
 
     /// This many empty cells.
-    pub fn empty(&mut self, cells: usize) -> &mut Row {
+    pub(crate) fn empty(&mut self, cells: usize) -> &mut Row {
         for _ in 0..cells {
             self.put(|| Cell::Empty, |_| ());
         }
@@ -324,7 +327,11 @@ impl Row {
     }
 
     /// `crawler`, `operator`, `purpose`, `identity`.
-    pub fn crawler_and_identity(&mut self, crawler: &Crawler, identity: Identity) -> &mut Row {
+    pub(crate) fn crawler_and_identity(
+        &mut self,
+        crawler: &Crawler,
+        identity: Identity,
+    ) -> &mut Row {
         self.name_and_operator(crawler).word(identity.as_str())
     }
 
@@ -406,7 +413,7 @@ impl<'a> CrawlerCells<'a> {
 }
 
 /// Why robots.txt does not bind `crawler`; empty if it does.
-pub fn not_bound_reason(crawler: &Crawler) -> &'static str {
+pub(crate) fn not_bound_reason(crawler: &Crawler) -> &'static str {
     match crawler.obligation() {
         Obligation::Bound => "",
         reason => reason.as_str(),

@@ -6,10 +6,10 @@ use crate::digest::Digest;
 const SHA256: &[u8] = b"sha256:";
 
 /// The length of a digest as text, in bytes.
-pub const DIGEST_BYTES: usize = SHA256.len() + 64;
+pub(crate) const DIGEST_BYTES: usize = SHA256.len() + 64;
 
 /// The length of a snapshot name in bytes. It is the beginning of its digest.
-pub const SNAPSHOT_BYTES: usize = SHA256.len() + 16;
+pub(crate) const SNAPSHOT_BYTES: usize = SHA256.len() + 16;
 
 /// Two hexadecimal digits for each byte.
 const HEX: [[u8; 2]; 256] = {
@@ -25,7 +25,7 @@ const HEX: [[u8; 2]; 256] = {
 
 /// The first `N` bytes of the text of `digest`: [`DIGEST_BYTES`] or [`SNAPSHOT_BYTES`].
 #[inline]
-pub fn digest_text<const N: usize>(digest: &Digest) -> [u8; N] {
+pub(crate) fn digest_text<const N: usize>(digest: &Digest) -> [u8; N] {
     let mut text = [0; N];
     let (name, digits) = text.split_at_mut(SHA256.len());
     name.copy_from_slice(SHA256);

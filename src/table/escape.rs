@@ -11,13 +11,13 @@ use std::fmt::Write;
 use crate::bytes;
 
 /// The text of a CSV cell.
-pub fn csv_cell(bytes: &[u8]) -> String {
+pub(crate) fn csv_cell(bytes: &[u8]) -> String {
     let text = visible(bytes);
     if is_formula(&text) { format!("'{text}") } else { text }
 }
 
 /// `cell`, as [`csv_cell`] gives it, quoted if its content requires it.
-pub fn push_quoted(cell: &str, delimiter: char, out: &mut Vec<u8>) {
+pub(crate) fn push_quoted(cell: &str, delimiter: char, out: &mut Vec<u8>) {
     let is_quoted = cell.contains([delimiter, '"', '\r', '\n']);
     match is_quoted {
         true => push_in_quotes(cell, out),
@@ -27,7 +27,7 @@ pub fn push_quoted(cell: &str, delimiter: char, out: &mut Vec<u8>) {
 
 /// `cell` in quotes. All cells of a header are quoted, so that readers that detect the format from
 /// the first rows recognise quotes.
-pub fn push_in_quotes(cell: &str, out: &mut Vec<u8>) {
+pub(crate) fn push_in_quotes(cell: &str, out: &mut Vec<u8>) {
     out.extend([b"\"", cell.replace('"', "\"\"").as_bytes(), b"\""].concat());
 }
 
@@ -52,7 +52,7 @@ fn plain(bytes: &[u8]) -> Option<&str> {
 
 /// The text of a cell for people, without the `'` that disarms a formula. Cells that we wrote hold
 /// nothing hidden; hidden characters in a changed file are escaped.
-pub fn shown(cell: &str) -> String {
+pub(crate) fn shown(cell: &str) -> String {
     let text = cell.strip_prefix('\'').unwrap_or(cell);
     if let Some(plain) = plain(text.as_bytes()) {
         return plain.to_owned();
@@ -62,7 +62,7 @@ pub fn shown(cell: &str) -> String {
 
 /// `text` of our own, which may repeat foreign text, with hidden characters as `\xHH`. What is
 /// escaped already stays.
-pub fn spelled_out(text: &str) -> String {
+pub(crate) fn spelled_out(text: &str) -> String {
     let mut spelled_out = String::with_capacity(text.len());
     push_visible(text, |_| false, &mut spelled_out);
     spelled_out
@@ -70,7 +70,7 @@ pub fn spelled_out(text: &str) -> String {
 
 /// Whether `text` has characters that [`visible`] escapes because a terminal acts on them, or they
 /// hide, break or reverse text.
-pub fn has_hidden(text: &str) -> bool {
+pub(crate) fn has_hidden(text: &str) -> bool {
     text.chars().any(is_hidden)
 }
 

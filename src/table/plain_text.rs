@@ -4,12 +4,12 @@ use crate::bytes;
 
 /// Whether every byte is visible ASCII or a space, and has no special meaning in CSV, TSV, JSON or
 /// [`super::escape::visible`].
-pub fn is_plain_text(bytes: &[u8]) -> bool {
+pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
     !bytes::any(bytes, is_special)
 }
 
 /// Whether [`super::escape::csv_cell`] would leave `bytes` unchanged, and no quotes are needed.
-pub fn is_plain_cell(bytes: &[u8]) -> bool {
+pub(crate) fn is_plain_cell(bytes: &[u8]) -> bool {
     !matches!(bytes.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\'')) && is_plain_text(bytes)
 }
 

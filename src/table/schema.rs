@@ -100,12 +100,12 @@ macro_rules! tables {
     } => {
         $(
             $(#[$doc])*
-            pub const $name: TableSchema =
+            pub(crate) const $name: TableSchema =
                 TableSchema { file: $file, row: $row, columns: joined![$($group),*] };
         )*
 
         $(#[$all_doc])*
-        pub const $all: &[TableSchema] = &[$($name),*];
+        pub(crate) const $all: &[TableSchema] = &[$($name),*];
     };
 }
 pub(crate) use tables;

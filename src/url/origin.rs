@@ -70,7 +70,7 @@ impl Origin {
     }
 
     /// The same host under https instead of http, or the reverse; `None` with a port.
-    pub fn other_scheme(&self) -> Option<Origin> {
+    pub(crate) fn other_scheme(&self) -> Option<Origin> {
         let other: &[u8] = match self.scheme() {
             "http" => b"https",
             "https" => b"http",
@@ -125,7 +125,7 @@ impl fmt::Display for Origin {
 
 /// Splits `host[:port]`. An empty port counts as no port; a port that is not a number up to 65,535
 /// is an error.
-pub fn split_port(host_port: &[u8]) -> Option<(&[u8], Option<u16>)> {
+pub(crate) fn split_port(host_port: &[u8]) -> Option<(&[u8], Option<u16>)> {
     let colon = match memchr::memrchr(b':', host_port) {
         Some(colon) if !host_port[colon..].contains(&b']') => colon,
         _ => return Some((host_port, None)),
@@ -165,7 +165,7 @@ fn canonical_scheme(scheme: &[u8]) -> Option<String> {
 }
 
 /// The default ports of schemes, as Google documents them.
-pub fn default_port(scheme: &str) -> Option<u16> {
+pub(crate) fn default_port(scheme: &str) -> Option<u16> {
     match scheme {
         "http" => Some(80),
         "https" => Some(443),

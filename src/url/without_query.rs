@@ -13,7 +13,7 @@ use crate::url::target::split_scheme;
 /// - its query, also after a `?` that is percent-encoded once or more, and its fragment;
 /// - the values of path parameters that name a session, such as `;jsessionid=…`;
 /// - the user and the password of an absolute target, or of an authority alone.
-pub fn without_query(target: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn without_query(target: &[u8]) -> Cow<'_, [u8]> {
     if !target.iter().any(|byte| matches!(byte, b'?' | b'#' | b';' | b'%' | b'@')) {
         return Cow::Borrowed(target);
     }

@@ -135,7 +135,7 @@ impl Imitation {
         let robots: ParsedRobotsTxt = parse_body(&lines.join(&b'\n'));
         let has = |cause: Cause| causes.contains(&cause);
         let mut rules = Vec::new();
-        for rule in star(&robots).rules {
+        for rule in star(&robots).rules() {
             let written = if has(AsWritten) { rule.written() } else { &rule.pattern };
             match (rule.directive, written) {
                 (Directive::Disallow, []) if has(EmptyDisallowAllows) => {

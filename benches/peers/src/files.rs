@@ -61,7 +61,7 @@ pub fn star(robots: &ParsedRobotsTxt) -> Selection<'_> {
 /// What a file asks of a matcher.
 pub fn size(body: &[u8]) -> Size {
     let robots = parse_body(body);
-    let rules = star(&robots).rules;
+    let rules = star(&robots).rules();
     let is_wild = |rule: &&&Rule| rule.pattern.iter().any(|byte| matches!(byte, b'*' | b'$'));
     Size { rules: rules.len(), wildcards: rules.iter().filter(is_wild).count() }
 }

@@ -120,7 +120,7 @@ fn options() -> Option<Options> {
 
 fn measure(file: &File, options: &Options, causes: &mut ByCause) -> Vec<Result> {
     let robots = parse_body(&file.body);
-    let urls = urls(&star(&robots).rules, options.urls, &mut Random(1 + file.body.len() as u64));
+    let urls = urls(&star(&robots).rules(), options.urls, &mut Random(1 + file.body.len() as u64));
     let ours = Engine::Botaudit.time(&file.body, &urls).expect("ours takes any file").answers;
     let mut results = Vec::new();
     for engine in ENGINES {

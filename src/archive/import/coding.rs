@@ -8,7 +8,7 @@ use crate::net::coding::{self, ContentCoding};
 
 /// The most bytes of an encoded body that are read: enough for the part that counts, in the
 /// smallest chunks.
-pub const RAW_BYTES_MAX: usize = 4 << 20;
+pub(crate) const RAW_BYTES_MAX: usize = 4 << 20;
 
 /// The most content codings that are decoded.
 const CODINGS_MAX: usize = 4;

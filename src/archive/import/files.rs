@@ -28,7 +28,7 @@ pub enum FetchedAt {
 ///
 /// # Errors
 /// If the archive cannot be written. A file that cannot be read is a problem.
-pub fn import_file(
+pub(crate) fn import_file(
     path: &Path,
     origins: &[Origin],
     at: FetchedAt,

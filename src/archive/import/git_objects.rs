@@ -21,12 +21,12 @@ const TREE_BYTES_MAX: usize = 64 << 20;
 const HEAD_BYTES_MAX: u64 = 1024;
 
 /// The objects of one repository, by id.
-pub struct Objects {
+pub(crate) struct Objects {
     process: Process,
 }
 
 /// A parsed commit.
-pub struct Commit {
+pub(crate) struct Commit {
     /// The time of the commit.
     pub time: UtcTime,
     /// The id of its root directory.
@@ -35,7 +35,7 @@ pub struct Commit {
 
 /// The content of a commit at a path.
 #[derive(Debug, Eq, PartialEq)]
-pub enum FoundObject {
+pub(crate) enum FoundObject {
     /// The id of a file.
     File(String),
     /// No file: nothing, or a directory.
@@ -45,7 +45,7 @@ pub enum FoundObject {
 }
 
 /// Why an object cannot be read.
-pub enum Trouble {
+pub(crate) enum Trouble {
     /// A problem of this object only, as text.
     Object(String),
     /// A problem of the git process.
@@ -63,7 +63,7 @@ impl Objects {
     ///
     /// # Errors
     /// If git cannot be run.
-    pub fn open(folder: &Path) -> std::io::Result<Objects> {
+    pub(crate) fn open(folder: &Path) -> std::io::Result<Objects> {
         let arguments = ["cat-file", "--batch"].map(OsStr::new);
         Ok(Objects { process: Process::git(folder, &arguments)? })
     }
@@ -72,7 +72,7 @@ impl Objects {
     ///
     /// # Errors
     /// If it cannot be read or is malformed.
-    pub fn commit(&mut self, id: &str) -> Result<Commit, Trouble> {
+    pub(crate) fn commit(&mut self, id: &str) -> Result<Commit, Trouble> {
         let bytes = self.object(id, "commit", COMMIT_BYTES_MAX)?;
         commit(&bytes).ok_or_else(|| Trouble::Object(format!("commit {id} has no valid time")))
     }
@@ -81,7 +81,7 @@ impl Objects {
     ///
     /// # Errors
     /// If a directory on the way cannot be read.
-    pub fn find(&mut self, tree: &str, path: &[u8]) -> Result<FoundObject, Trouble> {
+    pub(crate) fn find(&mut self, tree: &str, path: &[u8]) -> Result<FoundObject, Trouble> {
         let mut tree = tree.to_owned();
         let mut names = path.split(|byte| *byte == b'/').peekable();
         while let Some(name) = names.next() {
@@ -110,7 +110,7 @@ impl Objects {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn file(&mut self, id: &str) -> Result<Vec<u8>, Trouble> {
+    pub(crate) fn file(&mut self, id: &str) -> Result<Vec<u8>, Trouble> {
         self.object(id, "blob", KEPT_BYTES_MAX)
     }
 

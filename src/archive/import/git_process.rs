@@ -52,7 +52,7 @@ const KEPT_VARIABLES: [&str; 4] =
     ["GIT_CONFIG", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM"];
 
 /// A process that answers questions; it is killed when this is dropped.
-pub struct Process {
+pub(crate) struct Process {
     child: Arc<Mutex<Child>>,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -69,7 +69,7 @@ impl Process {
     ///
     /// # Errors
     /// If it cannot be run.
-    pub fn git(folder: &Path, arguments: &[&OsStr]) -> io::Result<Process> {
+    pub(crate) fn git(folder: &Path, arguments: &[&OsStr]) -> io::Result<Process> {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
@@ -115,7 +115,7 @@ impl Process {
     ///
     /// # Errors
     /// Errors of `read`, and a late answer.
-    pub fn ask<T>(
+    pub(crate) fn ask<T>(
         &mut self,
         question: &[u8],
         read: impl FnOnce(&mut BufReader<ChildStdout>) -> io::Result<T>,
@@ -138,7 +138,7 @@ impl Process {
     ///
     /// # Errors
     /// If it does not end.
-    pub fn end(&mut self) -> io::Result<(bool, String)> {
+    pub(crate) fn end(&mut self) -> io::Result<(bool, String)> {
         self.input = None;
         self.set_due(Some(Instant::now() + self.patience));
         let status = loop {

@@ -7,7 +7,7 @@ const HEAD_BYTES_MAX: usize = 256 << 10;
 
 /// A parsed head.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Head {
+pub(crate) struct Head {
     /// `WARC/1.0`, `HTTP/1.1 200 OK`, without the line end.
     pub first: Vec<u8>,
     /// Names in lower case; trimmed values.
@@ -16,7 +16,7 @@ pub struct Head {
 
 /// Why there is no head.
 #[derive(Debug)]
-pub enum NoHead {
+pub(crate) enum NoHead {
     /// It has no final blank line, or is far too long.
     Endless,
     /// It could not be read.
@@ -25,7 +25,7 @@ pub enum NoHead {
 
 impl Head {
     /// Reads the fields after the line `first`, up to the blank line.
-    pub fn read(first: Vec<u8>, input: &mut impl BufRead) -> Result<Head, NoHead> {
+    pub(crate) fn read(first: Vec<u8>, input: &mut impl BufRead) -> Result<Head, NoHead> {
         let mut head = Head { first, fields: Vec::new() };
         let mut left = HEAD_BYTES_MAX;
         let mut line = Vec::new();
@@ -44,19 +44,19 @@ impl Head {
     }
 
     /// The first value of the field `name`, which must be in lower case.
-    pub fn field(&self, name: &str) -> Option<&[u8]> {
+    pub(crate) fn field(&self, name: &str) -> Option<&[u8]> {
         let named = self.fields.iter().find(|(field, _)| field == name.as_bytes());
         named.map(|(_, value)| value.as_slice())
     }
 
     /// All values of the field `name`, which must be in lower case.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         let named = self.fields.iter().filter(move |(field, _)| field == name.as_bytes());
         named.map(|(_, value)| value.as_slice())
     }
 
     /// As [`Head::field`], if it is text.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
         std::str::from_utf8(self.field(name)?).ok()
     }
 
@@ -77,12 +77,16 @@ impl Head {
 }
 
 /// Appends a line with its end to `line`, at most `limit` bytes, and returns their number.
-pub fn line_into(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<usize> {
+pub(crate) fn line_into(
+    input: &mut impl BufRead,
+    limit: usize,
+    line: &mut Vec<u8>,
+) -> io::Result<usize> {
     input.by_ref().take(limit as u64).read_until(b'\n', line)
 }
 
 /// The status of `HTTP/1.1 200 OK`.
-pub fn status(first: &[u8]) -> Option<u16> {
+pub(crate) fn status(first: &[u8]) -> Option<u16> {
     let rest = first.strip_prefix(b"HTTP/")?;
     let mut words = rest.split(|byte| *byte == b' ').skip(1).filter(|word| !word.is_empty());
     let word = words.next()?.trim_ascii();

@@ -19,7 +19,7 @@ use crate::archive::snapshot::{Fetch, SnapshotOutcome};
 use crate::archive::writer::{KEPT_BYTES_MAX, NewSnapshot};
 
 /// The columns that are read.
-pub const COLUMNS: [&str; 7] =
+pub(crate) const COLUMNS: [&str; 7] =
     ["origin", "fetched_at", "status", "path", "max_age", "chain", "source"];
 
 /// The first columns, which are required.
@@ -29,7 +29,7 @@ const NEEDED: usize = 4;
 const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// Whether the first line of `start` has the required columns.
-pub fn is_header(start: &[u8]) -> bool {
+pub(crate) fn is_header(start: &[u8]) -> bool {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let cells: Vec<&[u8]> = line.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).collect();

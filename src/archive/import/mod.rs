@@ -68,7 +68,7 @@ pub struct ImportProgress {
 }
 
 /// Parses RFC 3339, the forms in names of dated files, or a day.
-pub fn time_named(text: &str) -> Option<UtcTime> {
+pub(crate) fn time_named(text: &str) -> Option<UtcTime> {
     name::time(text)
 }
 

@@ -10,7 +10,7 @@ use crate::archive::directory::{exact_origin, looks_like_host};
 
 /// The origins of `name`: one for `https_example.com_8443`, http and https for `example.com`, none
 /// if it is not a host.
-pub fn origins(name: &str) -> Vec<Origin> {
+pub(crate) fn origins(name: &str) -> Vec<Origin> {
     if let Some(origin) = exact_origin(name) {
         return vec![origin];
     }
@@ -25,7 +25,7 @@ pub fn origins(name: &str) -> Vec<Origin> {
 
 /// Parses `2025-01-31T12:00:00Z` (with any offset), the same in UTC with `-` for `:` or without
 /// separators, fourteen digits as in web archives, or a day, which means its midnight.
-pub fn time(text: &str) -> Option<UtcTime> {
+pub(crate) fn time(text: &str) -> Option<UtcTime> {
     if let Ok(timestamp) = text.parse::<jiff::Timestamp>() {
         return Some(UtcTime::from(timestamp));
     }

@@ -17,7 +17,7 @@ use super::head::{Head, NoHead, line_into, status};
 use super::{Import, name, redirects::robots_txt_of, revisits::Payloads, warc_memory::WarcMemory};
 
 /// The most bytes of a URL, a location or a first line.
-pub const URL_BYTES_MAX: usize = 8 << 10;
+pub(crate) const URL_BYTES_MAX: usize = 8 << 10;
 
 /// The most interim responses (1xx) that are skipped.
 const INTERIM_MAX: usize = 8;
@@ -39,7 +39,7 @@ impl From<io::Error> for Stop {
 }
 
 /// A record with its parsed head.
-pub struct WarcRecord<'a> {
+pub(crate) struct WarcRecord<'a> {
     /// Its fields.
     pub head: &'a Head,
     /// Its offset.
@@ -47,7 +47,7 @@ pub struct WarcRecord<'a> {
 }
 
 /// A parsed record.
-pub struct RobotsRecord {
+pub(crate) struct RobotsRecord {
     /// Its URL.
     pub url: String,
     /// The origin, if the URL is that of a robots.txt.
@@ -61,7 +61,7 @@ pub struct RobotsRecord {
 }
 
 /// The answer in a record.
-pub struct RecordedResponse {
+pub(crate) struct RecordedResponse {
     /// Its outcome.
     pub outcome: SnapshotOutcome,
     /// `Cache-Control: max-age`.
@@ -78,7 +78,7 @@ type ReadBody = std::result::Result<(Vec<u8>, BodyExtent), Failure>;
 impl WarcRecord<'_> {
     /// Parses a record of a robots.txt, or of a URL to which one was redirected; `None` for other
     /// records.
-    pub fn read(
+    pub(crate) fn read(
         &self,
         block: &mut impl BufRead,
         memory: &WarcMemory,

@@ -22,7 +22,7 @@ const AT_TARGET_MAX: usize = 1 << 10;
 pub const HOPS_MAX: usize = 5;
 
 /// The outcome of a chain that has more hops than are followed; `None` if it has not.
-pub fn too_long(chain: &[Hop]) -> Option<SnapshotOutcome> {
+pub(crate) fn too_long(chain: &[Hop]) -> Option<SnapshotOutcome> {
     let last = chain.last().filter(|_| chain.len() > HOPS_MAX)?;
     Some(SnapshotOutcome::Status(last.status))
 }
@@ -32,7 +32,7 @@ const APART_SECONDS_MAX: i64 = 86_400;
 
 /// A redirect of an origin's robots.txt.
 #[derive(Clone, Debug)]
-pub struct Waiting {
+pub(crate) struct Waiting {
     /// The origin of the robots.txt.
     pub origin: Origin,
     /// The time of the request.
@@ -45,7 +45,7 @@ pub struct Waiting {
 
 /// The redirects that wait in memory, by the URL of their targets.
 #[derive(Debug, Default)]
-pub struct Redirects {
+pub(crate) struct Redirects {
     by_target: HashMap<String, Vec<Waiting>>,
     order: VecDeque<String>,
 }
@@ -53,13 +53,13 @@ pub struct Redirects {
 impl Waiting {
     /// A snapshot without a ruling; after too many hops, a snapshot that says that there is no
     /// robots.txt.
-    pub fn into_snapshot(self) -> NewSnapshot {
+    pub(crate) fn into_snapshot(self) -> NewSnapshot {
         let outcome = too_long(&self.chain).unwrap_or(SnapshotOutcome::Unfollowed);
         self.answered(outcome, None, Body::Bytes(Vec::new()))
     }
 
     /// A snapshot with the answer of its target.
-    pub fn answered(
+    pub(crate) fn answered(
         self,
         outcome: SnapshotOutcome,
         max_age_seconds: Option<u64>,
@@ -73,7 +73,7 @@ impl Waiting {
 
 impl Redirects {
     /// Lets `waiting` wait for `target`; returns redirects that must now wait in the archive.
-    pub fn wait(&mut self, target: String, waiting: Waiting) -> Vec<Waiting> {
+    pub(crate) fn wait(&mut self, target: String, waiting: Waiting) -> Vec<Waiting> {
         let at_target = self.by_target.entry(target.clone()).or_default();
         if at_target.is_empty() {
             self.order.push_back(target);
@@ -91,18 +91,18 @@ impl Redirects {
     }
 
     /// Whether any redirect waits for `target`.
-    pub fn waits_for(&self, target: &str) -> bool {
+    pub(crate) fn waits_for(&self, target: &str) -> bool {
         self.by_target.contains_key(target)
     }
 
     /// Removes those that wait for `target`.
-    pub fn take(&mut self, target: &str) -> Vec<Waiting> {
+    pub(crate) fn take(&mut self, target: &str) -> Vec<Waiting> {
         // Its entry in the order is skipped later.
         self.by_target.remove(target).unwrap_or_default()
     }
 
     /// Removes all.
-    pub fn drain(&mut self) -> Vec<Waiting> {
+    pub(crate) fn drain(&mut self) -> Vec<Waiting> {
         self.order.clear();
         let mut left: Vec<Waiting> =
             self.by_target.drain().flat_map(|(_, waiting)| waiting).collect();
@@ -171,7 +171,7 @@ fn follow_one(writer: &mut Writer, mut waiting: Waiting) -> Result<Option<NewSna
 }
 
 /// Whether a redirect and a target with these times may belong together.
-pub fn is_near(redirect: UtcTime, target: UtcTime) -> bool {
+pub(crate) fn is_near(redirect: UtcTime, target: UtcTime) -> bool {
     redirect.unix_seconds().abs_diff(target.unix_seconds()) <= APART_SECONDS_MAX.unsigned_abs()
 }
 

@@ -12,13 +12,13 @@ const NAME_BYTES_MAX: usize = 128;
 
 /// Bodies by the payload digest in their records, which may use any hash function.
 #[derive(Debug, Default)]
-pub struct Payloads {
+pub(crate) struct Payloads {
     known: HashMap<Box<[u8]>, Digest>,
 }
 
 impl Payloads {
     /// Remembers that the payload `name` is the body of `digest`.
-    pub fn remember(&mut self, name: Option<&[u8]>, digest: Digest) {
+    pub(crate) fn remember(&mut self, name: Option<&[u8]>, digest: Digest) {
         let Some(name) = name.filter(|name| name.len() <= NAME_BYTES_MAX) else { return };
         if self.known.len() >= REMEMBERED_MAX {
             self.known.clear();
@@ -27,7 +27,7 @@ impl Payloads {
     }
 
     /// The body of the payload `name`.
-    pub fn find(&self, name: Option<&[u8]>) -> Option<Digest> {
+    pub(crate) fn find(&self, name: Option<&[u8]>) -> Option<Digest> {
         self.known.get(name?).copied()
     }
 }

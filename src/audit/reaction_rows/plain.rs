@@ -3,7 +3,7 @@
 use crate::audit::reaction_rows::ReactionThresholds;
 
 /// What decides on a reaction to newly disallowed paths.
-pub struct Facts {
+pub(crate) struct Facts {
     /// In seconds.
     pub days: i64,
     pub requests_before: usize,
@@ -23,7 +23,7 @@ impl Facts {
         self.days > 0 && rate * seconds.max(0) as f64 + 1e-9 >= thresholds.requests as f64
     }
 
-    pub fn reaction(&self, thresholds: ReactionThresholds) -> &'static str {
+    pub(crate) fn reaction(&self, thresholds: ReactionThresholds) -> &'static str {
         let Some(fetch) = self.fetch else {
             return match self.has_requests {
                 true => "never-fetched",

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 /// How much earlier than a request before it a request may be.
-pub const WINDOW_SECONDS: i64 = 15 * 60;
+pub(crate) const WINDOW_SECONDS: i64 = 15 * 60;
 
 /// The most requests that wait: 550 a second in the window. If there are more, the earliest wait no longer.
 const WAITING_MAX: usize = if cfg!(test) { 100 } else { 500_000 };
@@ -20,7 +20,7 @@ const LATE_MAX: usize = if cfg!(test) { 40 } else { 1_000 };
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum InTime<T> {
+pub(crate) enum InTime<T> {
     /// It is next.
     Next(T),
     /// It is late.
@@ -31,7 +31,7 @@ pub enum InTime<T> {
 
 /// The requests that wait.
 #[derive(Debug)]
-pub struct TimeOrder<T> {
+pub(crate) struct TimeOrder<T> {
     /// The latest request; `None` before the first.
     latest: Option<i64>,
     /// Earlier requests are late.
@@ -59,7 +59,12 @@ impl<T> Default for TimeOrder<T> {
 impl<T: Ord> TimeOrder<T> {
     /// Takes the next request of the log, made at `second`, and hands on those that wait no longer.
     /// Requests of one second are in the order of `T`.
-    pub fn add(&mut self, second: i64, request: T, hand_on: &mut impl FnMut(i64, InTime<T>)) {
+    pub(crate) fn add(
+        &mut self,
+        second: i64,
+        request: T,
+        hand_on: &mut impl FnMut(i64, InTime<T>),
+    ) {
         if second < self.from {
             self.late.push((second, request));
             if self.late.len() >= LATE_MAX {
@@ -86,7 +91,7 @@ impl<T: Ord> TimeOrder<T> {
     }
 
     /// Hands on all requests that wait, at the end of a log. The next request begins another one.
-    pub fn end(&mut self, hand_on: &mut impl FnMut(i64, InTime<T>)) {
+    pub(crate) fn end(&mut self, hand_on: &mut impl FnMut(i64, InTime<T>)) {
         while !self.waiting.is_empty() {
             self.hand_on_first(hand_on);
         }

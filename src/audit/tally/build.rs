@@ -26,7 +26,7 @@ use crate::measures::renumbering::Renumbering;
 
 /// The settings of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     /// The options of the user, as in `run.json`.
     pub options: &'a ReportedOptions,
     /// The registry of crawlers.
@@ -47,7 +47,7 @@ pub struct Run<'a> {
 ///
 /// # Errors
 /// If sums that must hold do not.
-pub fn tally(
+pub(crate) fn tally(
     mut counter: Counter,
     sources: &[Source],
     ends: Vec<InputEnd>,
@@ -78,7 +78,7 @@ pub fn tally(
 ///
 /// # Errors
 /// As [`tally`].
-pub fn in_order(
+pub(crate) fn in_order(
     counter: Counter,
     inputs: Vec<InputSummary>,
     input_numbers: Vec<Option<FileId>>,

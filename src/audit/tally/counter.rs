@@ -28,7 +28,7 @@ use crate::measures::crawler_tally::CrawlerTally;
 use crate::measures::renumbering::Renumbering;
 
 /// The most user agents of unknown crawlers; the rest is `(others)`.
-pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
+pub(crate) const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
 
 /// The limits of a tally.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,7 +56,7 @@ impl Default for TallyLimits {
 
 /// Counts that grow.
 #[derive(Clone, Debug)]
-pub struct Counter {
+pub(crate) struct Counter {
     /// Lines by input.
     pub files: BTreeMap<FileId, InputTally>,
     /// Requests of crawlers, by origin.
@@ -75,7 +75,7 @@ pub struct Counter {
 
 impl Counter {
     /// An empty counter. `ranks` has the rank of each crawler's name.
-    pub fn new(limits: TallyLimits, ranks: Arc<[u16]>) -> Counter {
+    pub(crate) fn new(limits: TallyLimits, ranks: Arc<[u16]>) -> Counter {
         Counter {
             files: BTreeMap::new(),
             rows: Rows::new(limits.rows, ranks),
@@ -91,7 +91,7 @@ impl Counter {
     }
 
     /// Counts a request by its path, of which `part` makes a URL distinct.
-    pub fn count_path(
+    pub(crate) fn count_path(
         &mut self,
         (origin, key, rank): (OriginId, &OriginKey, OriginRank),
         (path, part): (PathQuery<'_>, UrlPart),
@@ -104,7 +104,7 @@ impl Counter {
     }
 
     /// Adds sessions, and gaps between requests.
-    pub fn add_sessions(&mut self, counts: SessionCounts) {
+    pub(crate) fn add_sessions(&mut self, counts: SessionCounts) {
         self.sessions.absorb(counts.sessions);
         for (DelayedAt { origin_key, actor, robots }, (rank, gaps)) in counts.gaps {
             let origin = self.rows.origin(&origin_key, rank);
@@ -116,7 +116,7 @@ impl Counter {
     ///
     /// # Errors
     /// If the counts have a number that their tally lacks.
-    pub fn add(&mut self, counts: Counts, numbers: &Renumbering) -> Result<()> {
+    pub(crate) fn add(&mut self, counts: Counts, numbers: &Renumbering) -> Result<()> {
         for (tally, input) in counts.inputs.into_iter().zip(0..) {
             let input = numbers.input(FileId::from_index(input))?;
             self.files.entry(input).or_default().absorb(tally);
@@ -155,7 +155,7 @@ impl Counter {
     ///
     /// # Errors
     /// If `numbers` lacks one: a mistake in this program.
-    pub fn finish(mut self, inputs: usize, numbers: &Renumbering) -> Result<Counts> {
+    pub(crate) fn finish(mut self, inputs: usize, numbers: &Renumbering) -> Result<Counts> {
         let mut files = vec![InputTally::default(); inputs];
         for (file, tally) in std::mem::take(&mut self.files) {
             files[numbers.input(file)?.index()].absorb(tally);

@@ -63,17 +63,17 @@ pub struct OriginRows {
 }
 
 /// Requests of visitors by the product that sent them.
-pub type Visits = ShortMap<ProductId, AnswerTally>;
+pub(crate) type Visits = ShortMap<ProductId, AnswerTally>;
 
 impl OriginRows {
     /// The time from the first request to the last; `None` without requests.
-    pub fn span(&self) -> Option<Span> {
+    pub(crate) fn span(&self) -> Option<Span> {
         sum(self.rows.iter().map(|(_, tally)| tally.span))
     }
 
     /// The history of its robots.txt in `rulings`, and the snapshots in force between the first and
     /// the last request; `None` without a history or requests.
-    pub fn in_force<'a>(
+    pub(crate) fn in_force<'a>(
         &self,
         rulings: &'a Rulings,
     ) -> Option<(&'a SnapshotHistory, Vec<SnapshotInForce>)> {
@@ -100,7 +100,7 @@ pub struct TimesEnd {
 ///
 /// # Errors
 /// If the tally is damaged and lacks a number.
-pub fn renumbered_sections(
+pub(crate) fn renumbered_sections(
     mut counts: SectionCounts,
     numbers: &Renumbering,
 ) -> Result<SectionCounts> {
@@ -113,7 +113,10 @@ pub fn renumbered_sections(
 ///
 /// # Errors
 /// As [`renumbered_sections`].
-pub fn renumbered_paths(mut counts: PathCounts, numbers: &Renumbering) -> Result<PathCounts> {
+pub(crate) fn renumbered_paths(
+    mut counts: PathCounts,
+    numbers: &Renumbering,
+) -> Result<PathCounts> {
     counts.paths.iter_mut().try_for_each(|(_, tallies)| numbers.by_actor(tallies))?;
     numbers.by_actor(&mut counts.others)?;
     numbers.by_actor(&mut counts.urls)?;

@@ -14,7 +14,7 @@ use super::header::{Header, SCHEMA_VERSION};
 use super::{Tally, counts::Counts};
 
 /// The name of the tally in a report directory.
-pub const TALLY: &str = "report.tally";
+pub(crate) const TALLY: &str = "report.tally";
 
 /// The first bytes of a tally, with the version of its form.
 const MAGIC: &[u8] = b"botaudit tally 2 ";
@@ -26,11 +26,11 @@ const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit tally ";
 const ROBOTS_LINE_BYTES: usize = 128;
 
 /// What to do about a tally that is damaged.
-pub const DAMAGED: &str = "is a damaged tally; create it again";
+pub(crate) const DAMAGED: &str = "is a damaged tally; create it again";
 
 /// A tally with its header unpacked.
 #[derive(Clone, Debug)]
-pub struct PackedTally {
+pub(crate) struct PackedTally {
     /// The header.
     pub header: Header,
     /// The packed counts.
@@ -46,7 +46,7 @@ impl Tally {
     }
 
     /// The file before it is compressed.
-    pub fn encoded(&self) -> Encoded {
+    pub(crate) fn encoded(&self) -> Encoded {
         Encoded::new(MAGIC, &self.header, &self.counts)
     }
 
@@ -63,7 +63,7 @@ impl Tally {
     ///
     /// # Errors
     /// As [`Tally::from_bytes`].
-    pub fn within(bytes: &[u8], path: &Path, memory_bytes: usize) -> Result<Tally> {
+    pub(crate) fn within(bytes: &[u8], path: &Path, memory_bytes: usize) -> Result<Tally> {
         let memory = MemoryLimit::new(memory_bytes);
         let packed = PackedTally::from_bytes(bytes, path, &memory)?;
         let counts = packed.unpack(&memory);
@@ -78,7 +78,7 @@ impl PackedTally {
     /// # Errors
     /// If it cannot be read, is not a tally, is damaged, of another version, or takes more memory
     /// than is left.
-    pub fn read(path: &Path, memory: &MemoryLimit) -> Result<PackedTally> {
+    pub(crate) fn read(path: &Path, memory: &MemoryLimit) -> Result<PackedTally> {
         let file = match path.is_dir() {
             true => path.join(TALLY),
             false => path.to_owned(),
@@ -97,7 +97,11 @@ impl PackedTally {
     ///
     /// # Errors
     /// As [`PackedTally::read`].
-    pub fn from_bytes(bytes: &[u8], path: &Path, memory: &MemoryLimit) -> Result<PackedTally> {
+    pub(crate) fn from_bytes(
+        bytes: &[u8],
+        path: &Path,
+        memory: &MemoryLimit,
+    ) -> Result<PackedTally> {
         let Some(frames) = bytes.strip_prefix(MAGIC) else {
             return Err(Error::tally(path, not_ours(bytes)));
         };
@@ -128,7 +132,7 @@ impl PackedTally {
     ///
     /// # Errors
     /// If they are damaged, or take more memory than is left.
-    pub fn unpack(&self, memory: &MemoryLimit) -> std::result::Result<Counts, Unreadable> {
+    pub(crate) fn unpack(&self, memory: &MemoryLimit) -> std::result::Result<Counts, Unreadable> {
         let counts: Counts = packed::unpacked(&self.counts, memory)?;
         let is_whole = counts.inputs.len() == self.header.inputs.len();
         is_whole.then_some(counts).ok_or(Unreadable::Damaged)
@@ -136,7 +140,7 @@ impl PackedTally {
 }
 
 /// The error for the tally at `path` that could not be unpacked.
-pub fn unreadable(path: &Path, why: Unreadable, memory: &MemoryLimit) -> Error {
+pub(crate) fn unreadable(path: &Path, why: Unreadable, memory: &MemoryLimit) -> Error {
     match why {
         Unreadable::Damaged => Error::tally(path, DAMAGED),
         Unreadable::TooLarge => packed::too_large(path, memory),
@@ -144,7 +148,7 @@ pub fn unreadable(path: &Path, why: Unreadable, memory: &MemoryLimit) -> Error {
 }
 
 /// Whether a file with this beginning is a tally of any version.
-pub fn is_tally(head: &[u8]) -> bool {
+pub(crate) fn is_tally(head: &[u8]) -> bool {
     head.starts_with(MAGIC_OF_ANY_VERSION)
 }
 

@@ -20,7 +20,7 @@ use super::{identity_sources::IdentitySources, rulings::Rulings};
 use crate::measures::sums::is_default;
 
 /// Grows by one when a tally changes its meaning.
-pub const SCHEMA_VERSION: u32 = 2;
+pub(crate) const SCHEMA_VERSION: u32 = 2;
 
 /// The header of a tally.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -158,7 +158,7 @@ pub enum DraftScope {
 
 impl RegistrySummary {
     /// Of `registry`.
-    pub fn of(registry: &Registry) -> RegistrySummary {
+    pub(crate) fn of(registry: &Registry) -> RegistrySummary {
         RegistrySummary {
             digest: registry.digest(),
             // The last row is not a crawler but the test for automated clients.
@@ -169,7 +169,7 @@ impl RegistrySummary {
 
 impl InputSummary {
     /// Whether not even its first byte could be read.
-    pub fn is_unopened(&self) -> bool {
+    pub(crate) fn is_unopened(&self) -> bool {
         self.damage.is_some() && self.size_bytes == 0
     }
 }
@@ -185,13 +185,13 @@ impl Merge for RobotsVersion {
 
 impl ReportedOptions {
     /// The fields of `options`, in their order.
-    pub fn of(options: &impl Serialize) -> ReportedOptions {
+    pub(crate) fn of(options: &impl Serialize) -> ReportedOptions {
         let text = serde_json::to_string(options).expect("options are texts and numbers");
         serde_json::from_str(&text).expect("options have names")
     }
 
     /// The value of option `name`; `null` if there is none.
-    pub fn get(&self, name: &str) -> &Value {
+    pub(crate) fn get(&self, name: &str) -> &Value {
         self.0.get(name).unwrap_or(&Value::Null)
     }
 }

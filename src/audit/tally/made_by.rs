@@ -10,7 +10,7 @@ const PLACES: [&str; 4] = ["robots", "crawlers", "ip_ranges", "networks"];
 
 /// The program, registry and options that a file was made with.
 #[derive(Clone, Copy, Debug)]
-pub struct MadeBy<'a> {
+pub(crate) struct MadeBy<'a> {
     /// The file, as the user knows it.
     pub name: &'a str,
     /// The version of the program.
@@ -27,7 +27,12 @@ impl MadeBy<'_> {
     ///
     /// # Errors
     /// If it was not. The error has both names and the difference.
-    pub fn check_same(&self, other: &MadeBy<'_>, exempt: &[&str], advice: &str) -> Result<()> {
+    pub(crate) fn check_same(
+        &self,
+        other: &MadeBy<'_>,
+        exempt: &[&str],
+        advice: &str,
+    ) -> Result<()> {
         if self.version != other.version {
             let what = "the version of botaudit";
             return Err(self.differs(other, what, [self.version, other.version], advice));
@@ -58,7 +63,13 @@ impl MadeBy<'_> {
     }
 
     /// The error for a difference: `what` is `ours` here and `theirs` in `other`.
-    pub fn differs(&self, other: &MadeBy<'_>, what: &str, of: [&str; 2], advice: &str) -> Error {
+    pub(crate) fn differs(
+        &self,
+        other: &MadeBy<'_>,
+        what: &str,
+        of: [&str; 2],
+        advice: &str,
+    ) -> Error {
         let [ours, theirs] = of;
         Error::unfit(format!(
             "{} and {} cannot be merged: {what} is {ours} in the first and {theirs} in the \
@@ -70,7 +81,7 @@ impl MadeBy<'_> {
 
 /// Of paths, the first in order; of the windows, the one that covers both. All other options are
 /// equal.
-pub fn merge_options(ours: &mut ReportedOptions, theirs: &ReportedOptions) {
+pub(crate) fn merge_options(ours: &mut ReportedOptions, theirs: &ReportedOptions) {
     for (name, value) in &mut ours.0 {
         let Some(other) = theirs.0.get(name) else { continue };
         let (left, right) = (value.as_str(), other.as_str());

@@ -27,13 +27,13 @@ merge_fields!(PathTally { answers, urls });
 
 impl PathTally {
     /// Whether many queries were requested.
-    pub fn has_many_urls(&self) -> bool {
+    pub(crate) fn has_many_urls(&self) -> bool {
         self.urls.is_full()
     }
 }
 
 /// Requests for one path by crawler.
-pub type PathTallies = ShortMap<Actor, PathTally>;
+pub(crate) type PathTallies = ShortMap<Actor, PathTally>;
 
 /// What was counted, in order.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -24,7 +24,7 @@ const PATH_BYTES_MAX: usize = 1024;
 
 /// Requests by path while lines are counted.
 #[derive(Clone, Debug)]
-pub struct PathCounter {
+pub(crate) struct PathCounter {
     key: Vec<u8>,
     paths: BoundedBytes<PathTallies>,
     urls: BTreeMap<Actor, Urls>,
@@ -39,7 +39,7 @@ impl Default for PathCounter {
 
 impl PathCounter {
     /// Counts a request for `path` at an origin by `actor`.
-    pub fn count(
+    pub(crate) fn count(
         &mut self,
         origin: (&OriginKey, OriginRank),
         path: &[u8],
@@ -58,7 +58,7 @@ impl PathCounter {
     }
 
     /// Adds `counts` of another tally.
-    pub fn add(&mut self, counts: PathCounts) {
+    pub(crate) fn add(&mut self, counts: PathCounts) {
         for (key, tallies) in counts.paths {
             self.paths.entry(&key).absorb(tallies);
         }
@@ -67,7 +67,7 @@ impl PathCounter {
     }
 
     /// What was counted, in order.
-    pub fn into_counts(self) -> PathCounts {
+    pub(crate) fn into_counts(self) -> PathCounts {
         let (paths, others) = self.paths.into_parts();
         let paths = paths.into_iter().map(|(key, tallies)| (ByteBuf::from(key), tallies));
         let urls = self.urls.into_iter().collect();

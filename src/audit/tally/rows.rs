@@ -26,28 +26,28 @@ use crate::measures::crawler_tally::CrawlerTally;
 use crate::merge::{Merge, least};
 
 /// The most origins that the user did not name; the rest is `(others)`.
-pub const STRANGERS_MAX: usize = 10_000;
+pub(crate) const STRANGERS_MAX: usize = 10_000;
 
 /// The most minutes and hours: 34 million, at two to four bytes each (and up to 256 bytes for each
 /// rule that a crawler broke). That is a year in which 60 crawlers each break a rule in every
 /// minute.
-pub const TIME_BUCKETS_MAX: usize = 1 << 25;
+pub(crate) const TIME_BUCKETS_MAX: usize = 1 << 25;
 
 /// The most time buckets that one request can add.
 const TIME_BUCKETS_PER_REQUEST: usize = 2;
 
 /// An origin of one table.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct OriginId(u32);
+pub(crate) struct OriginId(u32);
 
 impl OriginId {
     /// `(others)`.
-    pub const OTHERS: OriginId = OriginId(0);
+    pub(crate) const OTHERS: OriginId = OriginId(0);
 }
 
 /// The order in which rows keep minutes and hours: named origins first, others in the order in
 /// which they are folded; then crawlers by the rank of their names.
-pub type TimesKey = (OriginRank, OriginKey, u16, Identity);
+pub(crate) type TimesKey = (OriginRank, OriginKey, u16, Identity);
 
 /// The limits of rows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -70,7 +70,7 @@ impl Default for RowLimits {
 /// `time_buckets_max`. More requests only make more buckets, so a row without times here also has
 /// none after merging: that merges exactly.
 #[derive(Clone, Debug)]
-pub struct Rows {
+pub(crate) struct Rows {
     limits: RowLimits,
     /// The rank of each crawler's name.
     ranks: Arc<[u16]>,
@@ -126,7 +126,7 @@ struct Row {
 
 /// The result of a table.
 #[derive(Clone, Debug, Default)]
-pub struct FinishedRows {
+pub(crate) struct FinishedRows {
     /// Ascending; `(others)` among them, if there had to be any. Their rows are unordered.
     pub origins: Vec<OriginRows>,
     /// The first row that goes without times.
@@ -135,7 +135,7 @@ pub struct FinishedRows {
 
 impl Rows {
     /// An empty table. `ranks` has the rank of each crawler's name.
-    pub fn new(limits: RowLimits, ranks: Arc<[u16]>) -> Rows {
+    pub(crate) fn new(limits: RowLimits, ranks: Arc<[u16]>) -> Rows {
         let others = OriginEntry {
             origin_key: OriginKey::Others,
             origin_rank: OriginRank::Named,
@@ -159,7 +159,7 @@ impl Rows {
     }
 
     /// The id of `origin_key`, also without rows. It is valid as long as the table.
-    pub fn origin(&mut self, origin_key: &OriginKey, origin_rank: OriginRank) -> OriginId {
+    pub(crate) fn origin(&mut self, origin_key: &OriginKey, origin_rank: OriginRank) -> OriginId {
         if let Some(&id) = self.ids.get(origin_key) {
             return id;
         }
@@ -191,14 +191,18 @@ impl Rows {
     }
 
     /// The origin with this id, and its rank.
-    pub fn origin_of(&self, id: OriginId) -> (&OriginKey, OriginRank) {
+    pub(crate) fn origin_of(&self, id: OriginId) -> (&OriginKey, OriginRank) {
         let OriginEntry { origin_key, origin_rank, .. } = &self.origins[id.0 as usize];
         (origin_key, *origin_rank)
     }
 
     /// The row of `crawler` and `identity` at `origin`, to be added to.
     #[inline]
-    pub fn row(&mut self, origin: OriginId, (crawler, identity): Actor) -> &mut CrawlerTally {
+    pub(crate) fn row(
+        &mut self,
+        origin: OriginId,
+        (crawler, identity): Actor,
+    ) -> &mut CrawlerTally {
         let origin = self.origins[origin.0 as usize].counted_as;
         let key = (origin, crawler, identity);
         let recent = self.recent[recent_slot(key)];
@@ -207,7 +211,7 @@ impl Rows {
     }
 
     /// The visits of `origin`, to be added to.
-    pub fn visits(&mut self, origin: OriginId) -> &mut Visits {
+    pub(crate) fn visits(&mut self, origin: OriginId) -> &mut Visits {
         let origin = self.origins[origin.0 as usize].counted_as;
         &mut self.origins[origin.0 as usize].visits
     }
@@ -225,7 +229,7 @@ impl Rows {
     }
 
     /// The origins of the table, unordered.
-    pub fn origin_keys(&self) -> impl Iterator<Item = &OriginKey> {
+    pub(crate) fn origin_keys(&self) -> impl Iterator<Item = &OriginKey> {
         let distinct = self.origins.iter().enumerate().skip(1);
         distinct
             .filter(|(at, entry)| entry.counted_as.0 as usize == *at)
@@ -233,12 +237,12 @@ impl Rows {
     }
 
     /// The crawlers that have rows, ascending, each once.
-    pub fn crawlers(&self) -> BTreeSet<CrawlerId> {
+    pub(crate) fn crawlers(&self) -> BTreeSet<CrawlerId> {
         self.rows.iter().map(|row| row.key.1).collect()
     }
 
     /// The versions of robots.txt that rows quote.
-    pub fn quoted_robots(&self) -> BTreeSet<RobotsId> {
+    pub(crate) fn quoted_robots(&self) -> BTreeSet<RobotsId> {
         let mut quoted = BTreeSet::new();
         let mut quote = |robots| {
             quoted.insert(robots);
@@ -248,7 +252,7 @@ impl Rows {
     }
 
     /// Keeps memory in bounds after `requests` more were added.
-    pub fn bound_times(&mut self, requests: u64) {
+    pub(crate) fn bound_times(&mut self, requests: u64) {
         let added = usize::try_from(requests).unwrap_or(usize::MAX);
         let added = added.saturating_mul(TIME_BUCKETS_PER_REQUEST);
         let new = &self.rows[self.rows_with_known_changes.min(self.rows.len())..];
@@ -265,7 +269,7 @@ impl Rows {
     }
 
     /// Takes over the limit at which another table dropped times.
-    pub fn end_times_at_row(&mut self, end: TimesEnd) {
+    pub(crate) fn end_times_at_row(&mut self, end: TimesEnd) {
         let TimesEnd { is_stranger, origin_key, crawler, identity } = end;
         let origin_rank = OriginRank::new(&origin_key, is_stranger);
         let end = (origin_rank, origin_key, self.ranks[crawler.index()], identity);
@@ -273,7 +277,7 @@ impl Rows {
     }
 
     /// Everything in order.
-    pub fn finish(mut self) -> FinishedRows {
+    pub(crate) fn finish(mut self) -> FinishedRows {
         self.fold_strangers();
         self.give_up_times();
         let mut by_origin: Vec<Vec<(Actor, CrawlerTally)>> = vec![Vec::new(); self.origins.len()];

@@ -37,7 +37,7 @@ pub struct Rulings {
 
 impl Rulings {
     /// How requests before the first snapshot of a robots.txt were judged.
-    pub fn before_first(&self) -> BeforeFirst {
+    pub(crate) fn before_first(&self) -> BeforeFirst {
         match self.is_unknown_before_first {
             true => BeforeFirst::Unknown,
             false => BeforeFirst::AsFirst,

@@ -15,7 +15,7 @@ use crate::measures::sums::Statuses;
 const STRANGER: u8 = b'?';
 
 /// The same at a named one.
-pub const NAMED: u8 = b'!';
+pub(crate) const NAMED: u8 = b'!';
 
 /// Requests for one section.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -31,7 +31,7 @@ merge_fields!(SectionTally { statuses, bytes });
 impl SectionTally {
     /// These requests without `part`; `None` if it is larger. Sums of bytes may have reached their
     /// limit.
-    pub fn without(&self, part: &SectionTally) -> Option<SectionTally> {
+    pub(crate) fn without(&self, part: &SectionTally) -> Option<SectionTally> {
         let mut statuses = self.statuses.counts();
         for (all, part) in statuses.iter_mut().zip(part.statuses.counts()) {
             *all = all.checked_sub(part)?;
@@ -42,14 +42,14 @@ impl SectionTally {
 }
 
 /// Requests for one section by crawler.
-pub type SectionTallies = ShortMap<Actor, SectionTally>;
+pub(crate) type SectionTallies = ShortMap<Actor, SectionTally>;
 
 /// The directories of each level, ascending: an origin, whether it was named, a space and the path.
-pub type SectionCounts = [Vec<(ByteBuf, SectionTallies)>; 2];
+pub(crate) type SectionCounts = [Vec<(ByteBuf, SectionTallies)>; 2];
 
 /// Begins a key of a path at an origin.
 #[inline]
-pub fn push_origin((origin_key, rank): (&OriginKey, OriginRank), key: &mut Vec<u8>) {
+pub(crate) fn push_origin((origin_key, rank): (&OriginKey, OriginRank), key: &mut Vec<u8>) {
     key.clear();
     key.push(if rank == OriginRank::Named { NAMED } else { STRANGER });
     key.extend_from_slice(origin_key.as_str().as_bytes());
@@ -57,13 +57,13 @@ pub fn push_origin((origin_key, rank): (&OriginKey, OriginRank), key: &mut Vec<u
 }
 
 /// The origin and the path in `key`; `None` in a damaged tally.
-pub fn origin_and_path(key: &[u8]) -> Option<(&str, &[u8])> {
+pub(crate) fn origin_and_path(key: &[u8]) -> Option<(&str, &[u8])> {
     let space = memchr(b' ', key)?;
     Some((std::str::from_utf8(key.get(1..space)?).ok()?, &key[space + 1..]))
 }
 
 /// The key of the first level of a directory.
-pub fn first_level(key: &[u8]) -> Option<&[u8]> {
+pub(crate) fn first_level(key: &[u8]) -> Option<&[u8]> {
     let root = memchr(b' ', key)? + 1;
     let end = memchr(b'/', key.get(root + 1..)?)?;
     Some(&key[..root + end + 2])

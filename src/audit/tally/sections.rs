@@ -34,7 +34,7 @@ const SECTION_BYTES_MAX: usize = 256;
 
 /// Requests by section while lines are counted.
 #[derive(Clone, Debug)]
-pub struct Sections {
+pub(crate) struct Sections {
     recent: HashMap<SectionKey<Box<[u8]>>, SectionTally, RandomState>,
     levels: [Bounded<Vec<u8>, SectionTallies>; 2],
 }
@@ -64,7 +64,7 @@ impl Default for Sections {
 impl Sections {
     /// Counts a request for `path` at an origin of `rows` by `actor`, if it is in a directory.
     #[inline]
-    pub fn count(
+    pub(crate) fn count(
         &mut self,
         (origin, rows): (OriginId, &Rows),
         path: &[u8],
@@ -88,7 +88,7 @@ impl Sections {
     }
 
     /// Adds `counts` of another tally.
-    pub fn add(&mut self, counts: SectionCounts) {
+    pub(crate) fn add(&mut self, counts: SectionCounts) {
         for (level, counts) in self.levels.iter_mut().zip(counts) {
             for (key, tallies) in counts {
                 level.add_hashed(rank(&key), key.into_vec(), tallies);
@@ -97,7 +97,7 @@ impl Sections {
     }
 
     /// What is kept at these origins, in order, after all is settled.
-    pub fn into_counts(self, origins: &[OriginRows]) -> SectionCounts {
+    pub(crate) fn into_counts(self, origins: &[OriginRows]) -> SectionCounts {
         let origins: BTreeSet<&str> = origins.iter().map(|of| of.origin_key.as_str()).collect();
         let is_kept = |key: &[u8]| origin_and_path(key).is_some_and(|of| origins.contains(of.0));
         self.levels.map(|level| {
@@ -110,7 +110,7 @@ impl Sections {
     }
 
     /// Names the origins of `rows`, as it must be done before these are merged.
-    pub fn settle(&mut self, rows: &Rows) {
+    pub(crate) fn settle(&mut self, rows: &Rows) {
         let mut directories: HashMap<(OriginId, Box<[u8]>), SectionTallies, RandomState> =
             HashMap::default();
         for (SectionKey { origin, actor, directory }, tally) in self.recent.drain() {
@@ -161,7 +161,7 @@ fn directory(path: &[u8]) -> Option<&[u8]> {
 
 /// The order in which paths are kept: those of named origins, then those of others in the order in
 /// which rows keep them. So origins without rows take no room.
-pub fn rank(key: &[u8]) -> u64 {
+pub(crate) fn rank(key: &[u8]) -> u64 {
     let hash = key.stable_hash() >> 1;
     match origin_and_path(key) {
         Some((origin, _)) if key.first() != Some(&NAMED) => {

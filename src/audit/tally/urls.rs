@@ -15,7 +15,7 @@ use super::section_counts::push_origin;
 const URLS_MAX: usize = 4097;
 
 /// Distinct URLs.
-pub type Urls = Distinct<URLS_MAX>;
+pub(crate) type Urls = Distinct<URLS_MAX>;
 
 /// Which part of a URL makes it distinct.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,7 +28,7 @@ pub enum UrlPart {
 
 impl UrlPart {
     /// The part of `path`, which may have a query, that is counted.
-    pub fn of(self, path: &[u8]) -> Cow<'_, [u8]> {
+    pub(crate) fn of(self, path: &[u8]) -> Cow<'_, [u8]> {
         match self {
             UrlPart::Whole => Cow::Borrowed(path),
             UrlPart::Path => without_query(path),
@@ -37,7 +37,7 @@ impl UrlPart {
 }
 
 /// The hash of a URL by which all tables count it. `scratch` is used for its text.
-pub fn url_hash(
+pub(crate) fn url_hash(
     origin: (&OriginKey, OriginRank),
     path: &[u8],
     part: UrlPart,

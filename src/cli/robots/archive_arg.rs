@@ -6,7 +6,7 @@ use clap::Args;
 
 /// The archive.
 #[derive(Args, Debug)]
-pub struct ArchiveArg {
+pub(crate) struct ArchiveArg {
     /// The archive, a file such as robots.db.
     #[arg(short = 'a', long = "archive", value_name = "FILE")]
     pub path: PathBuf,

@@ -17,7 +17,7 @@ const HELP: &str = include_str!("../help/robots-at.txt");
 /// Show what was in force at a time, and why.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "robots at"), after_long_help = HELP)]
-pub struct AtArgs {
+pub(crate) struct AtArgs {
     /// Origin, such as https://example.com.
     origin: String,
 
@@ -34,7 +34,7 @@ pub struct AtArgs {
 
 impl AtArgs {
     /// Prints the ruling and its reason.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = console(Show::OnTerminal);
         let before = match self.unknown_before_first_snapshot {
             true => BeforeFirst::Unknown,

@@ -16,7 +16,7 @@ const HELP: &str = include_str!("../help/robots-diff.txt");
 /// Show what changed in a robots.txt between two times, as a unified diff.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "robots diff"), after_long_help = HELP)]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// Origin, such as https://example.com.
     origin: String,
 
@@ -32,7 +32,7 @@ pub struct DiffArgs {
 
 impl DiffArgs {
     /// Prints nothing if nothing changed.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = console(Show::OnTerminal);
         ArchiveQuery { archive: self.archive.path, console }.diff(
             &self.origin,

@@ -18,7 +18,7 @@ const HELP: &str = include_str!("../help/robots-export.txt");
 /// Export an archive to a directory of dated files that `import` can read.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "robots export"), after_long_help = HELP)]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// Directory to write; it must be empty or not exist.
     directory: PathBuf,
 
@@ -32,7 +32,7 @@ pub struct ExportArgs {
 
 impl ExportArgs {
     /// Writes the files.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = console(Show::unless(self.quiet));
         ArchiveQuery { archive: self.archive.path, console }.export(&self.directory)
     }

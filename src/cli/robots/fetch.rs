@@ -21,7 +21,7 @@ const HELP: &str = include_str!("../help/robots-fetch.txt");
 /// Fetch robots.txt files over HTTP, HTTPS and FTP into an archive.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "robots fetch"), after_long_help = HELP)]
-pub struct FetchArgs {
+pub(crate) struct FetchArgs {
     /// Origins, such as https://example.com; - is a list on standard input.
     #[arg(required_unless_present = "from_log", value_name = "ORIGIN")]
     origins: Vec<String>,
@@ -81,7 +81,7 @@ pub struct FetchArgs {
 
 impl FetchArgs {
     /// Fetches from all origins.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let run = FetchRun {
             settings: self.network.settings()?,
             pause: seconds("--delay", self.delay)?,

@@ -18,7 +18,7 @@ const HELP: &str = include_str!("../help/robots-import.txt");
 /// Import robots.txt versions into an archive.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "robots import"), after_long_help = HELP)]
-pub struct ImportArgs {
+pub(crate) struct ImportArgs {
     /// Files or directories to import.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -45,7 +45,7 @@ pub struct ImportArgs {
 
 impl ImportArgs {
     /// Imports all paths.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let run = ImportRun {
             paths: self.paths,
             archive: self.archive.path,

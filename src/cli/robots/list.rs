@@ -16,7 +16,7 @@ const HELP: &str = include_str!("../help/robots-list.txt");
 /// List the origins of an archive.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "robots list"), after_long_help = HELP)]
-pub struct ListArgs {
+pub(crate) struct ListArgs {
     #[command(flatten)]
     archive: ArchiveArg,
 
@@ -27,7 +27,7 @@ pub struct ListArgs {
 
 impl ListArgs {
     /// Prints origins.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = console(Show::OnTerminal);
         ArchiveQuery { archive: self.archive.path, console }.list(self.quiet)
     }

@@ -16,7 +16,7 @@ const HELP: &str = include_str!("../help/robots-log.txt");
 /// List the snapshots of an origin and their changes, newest first.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "robots log"), after_long_help = HELP)]
-pub struct LogArgs {
+pub(crate) struct LogArgs {
     /// Origin, such as https://example.com.
     origin: String,
 
@@ -26,7 +26,7 @@ pub struct LogArgs {
 
 impl LogArgs {
     /// Prints a paragraph for each version.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = console(Show::OnTerminal);
         ArchiveQuery { archive: self.archive.path, console }.log(&self.origin)
     }

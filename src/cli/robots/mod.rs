@@ -22,7 +22,7 @@ const HELP: &str = include_str!("../help/robots.txt");
 /// Archive robots.txt versions and query what was in force.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "robots"), after_long_help = HELP)]
-pub struct RobotsArgs {
+pub(crate) struct RobotsArgs {
     #[command(subcommand)]
     command: Command,
 }
@@ -41,7 +41,7 @@ enum Command {
 
 impl RobotsArgs {
     /// Runs the subcommand.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         match self.command {
             Command::Import(args) => args.run(),
             Command::Fetch(args) => args.run(),

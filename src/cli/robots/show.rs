@@ -16,7 +16,7 @@ const HELP: &str = include_str!("../help/robots-show.txt");
 /// Print an archived robots.txt: the newest, or the newest at a time.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "robots show"), after_long_help = HELP)]
-pub struct ShowArgs {
+pub(crate) struct ShowArgs {
     /// Origin, such as https://example.com.
     origin: String,
 
@@ -34,7 +34,7 @@ pub struct ShowArgs {
 
 impl ShowArgs {
     /// Prints the body to standard output, everything else to standard error.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = console(Show::unless(self.quiet));
         ArchiveQuery { archive: self.archive.path, console }.show(&self.origin, self.at.as_deref())
     }

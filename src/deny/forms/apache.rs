@@ -13,7 +13,7 @@ const EXEMPT: &str = "RewriteCond \"%{REQUEST_URI}\" \"!=/robots.txt\"\n";
 const REFUSE: &str = "RewriteRule \"^\" \"-\" [F]\n";
 
 /// The text of `rules`.
-pub fn text(rules: &DenyRules) -> String {
+pub(crate) fn text(rules: &DenyRules) -> String {
     let mut text = rules.head("#") + USE;
     rules.agents.iter().for_each(|group| text += &conditions(group));
     let networks = rules.distinct_networks();

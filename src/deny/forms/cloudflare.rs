@@ -12,7 +12,7 @@ const USE: &str = "\
 const NOT_ROBOTS: &str = "http.request.uri.path ne \"/robots.txt\"";
 
 /// The text of `rules`.
-pub fn text(rules: &DenyRules) -> String {
+pub(crate) fn text(rules: &DenyRules) -> String {
     let mut text = rules.head("#") + USE;
     for group in &rules.agents {
         text += "\n";

@@ -5,7 +5,7 @@ use crate::table::escape::{csv_cell, push_quoted};
 use crate::deny::rules::{DenyRules, MARK, comment};
 
 /// The text of `rules`. CSV has no comments, so each row has its reason, and expires.
-pub fn text(rules: &DenyRules) -> String {
+pub(crate) fn text(rules: &DenyRules) -> String {
     let mut text = b"duration,scope,type,reason,value\n".to_vec();
     let hours = rules.review_days * 24;
     for denied in &rules.networks {

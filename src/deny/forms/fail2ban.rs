@@ -4,7 +4,7 @@ use crate::deny::pattern::Anchors;
 use crate::deny::rules::{DenyRules, any_of, comment};
 
 /// The user agent is within quotes.
-pub const ANCHORS: Anchors = Anchors { start: "(?<=\")", end: "(?=\")" };
+pub(crate) const ANCHORS: Anchors = Anchors { start: "(?<=\")", end: "(?=\")" };
 
 const USE: &str = "\
 # Save this file as filter.d/botaudit.conf, and write into jail.d/botaudit.conf:
@@ -27,7 +27,7 @@ ignoreregex =
 const FIELDS: &str = r#"^<HOST> \S+ \S+ \[\] "(?!\S+ /robots\.txt[ ?])[^"]*" \d{3} \S+ "[^"]*" ""#;
 
 /// The text of `rules`.
-pub fn text(rules: &DenyRules) -> String {
+pub(crate) fn text(rules: &DenyRules) -> String {
     let mut text = rules.head("#");
     let mut lines = Vec::new();
     for group in &rules.agents {

@@ -11,7 +11,7 @@ acl botaudit_robots path /robots.txt
 const NETWORKS_PER_LINE: usize = 32;
 
 /// The text of `rules`.
-pub fn text(rules: &DenyRules) -> String {
+pub(crate) fn text(rules: &DenyRules) -> String {
     let mut text = rules.head("#") + USE;
     for (number, group) in (1..).zip(&rules.agents) {
         text += "\n";

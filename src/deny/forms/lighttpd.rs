@@ -11,7 +11,7 @@ server.modules += ( \"mod_access\" )
 const REFUSE: &str = "{ url.access-deny = ( \"\" ) }\n";
 
 /// The text of `rules`.
-pub fn text(rules: &DenyRules) -> String {
+pub(crate) fn text(rules: &DenyRules) -> String {
     let mut text = rules.head("#") + USE + "\n$HTTP[\"url\"] != \"/robots.txt\" {\n";
     for group in &rules.agents {
         let has_excepts = !group.excepts.is_empty();

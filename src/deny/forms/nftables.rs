@@ -13,7 +13,7 @@ table inet botaudit {
 ";
 
 /// The text of `rules`.
-pub fn text(rules: &DenyRules) -> String {
+pub(crate) fn text(rules: &DenyRules) -> String {
     let (v4, v6): (Vec<IpNet>, Vec<IpNet>) =
         rules.distinct_networks().into_iter().partition(|network| network.addr().is_ipv4());
     let (mut sets, mut chain) = (String::new(), String::new());

@@ -11,7 +11,7 @@ const USE: &str = "\
 ";
 
 /// The text of `rules`.
-pub fn text(rules: &DenyRules) -> String {
+pub(crate) fn text(rules: &DenyRules) -> String {
     let mut text = rules.head("#") + USE;
     let mut variables = String::new();
     for (number, group) in (1..).zip(&rules.agents) {

@@ -5,11 +5,11 @@ use std::io::Write;
 use super::*;
 
 /// All compressions, for the same tests.
-pub const ALL: [Compression; 4] =
+pub(crate) const ALL: [Compression; 4] =
     [Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
 
 /// `text` as one member, with a checksum.
-pub fn member(kind: Compression, text: &[u8]) -> Vec<u8> {
+pub(crate) fn member(kind: Compression, text: &[u8]) -> Vec<u8> {
     fn written<W: Write>(mut encoder: W, text: &[u8]) -> W {
         encoder.write_all(text).unwrap();
         encoder

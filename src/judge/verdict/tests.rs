@@ -19,7 +19,7 @@ const NAMED: &str = "User-agent: AdsBot-Google\nDisallow: /ads\nUser-agent: *\nD
 
 impl RuleRef {
     /// Any version.
-    pub fn on_line(line: u32) -> RuleRef {
+    pub(crate) fn on_line(line: u32) -> RuleRef {
         RuleRef { robots: RobotsId(0), line }
     }
 }

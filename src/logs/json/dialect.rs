@@ -3,11 +3,11 @@
 use crate::logs::{field_kind::LogField, reject::Skip};
 
 /// The paths of one field, the best first, separated by spaces.
-pub type Paths = (LogField, &'static str);
+pub(crate) type Paths = (LogField, &'static str);
 
 /// The program that writes the lines, as far as its rules differ.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum JsonDialect {
+pub(crate) enum JsonDialect {
     /// Programs with configurable keys: see `COMMON_NAMES`.
     CommonNames,
     /// Caddy, whose other loggers write to the same stream: see `CADDY`.
@@ -26,7 +26,7 @@ pub enum JsonDialect {
 
 impl JsonDialect {
     /// The paths of the fields.
-    pub fn paths(self) -> &'static [Paths] {
+    pub(crate) fn paths(self) -> &'static [Paths] {
         match self {
             JsonDialect::CommonNames => COMMON_NAMES,
             JsonDialect::Caddy => CADDY,
@@ -40,7 +40,7 @@ impl JsonDialect {
 
     /// Why a line of the same stream is not a client's request; `value` returns a field as written.
     #[inline]
-    pub fn skip<'a>(self, value: impl Fn(LogField) -> &'a [u8]) -> Option<Skip> {
+    pub(crate) fn skip<'a>(self, value: impl Fn(LogField) -> &'a [u8]) -> Option<Skip> {
         let source = value(LogField::Source);
         let is_unset = |part| value(part).is_empty();
         let is_other = match self {
@@ -72,7 +72,7 @@ impl JsonDialect {
     /// which is a number, or the header; without both, the request was not encrypted. For Akamai, it
     /// is `HTTPS` with the version of HTTP.
     #[inline]
-    pub fn scheme(self, raw: &[u8]) -> &[u8] {
+    pub(crate) fn scheme(self, raw: &[u8]) -> &[u8] {
         match raw.first() {
             _ if self == JsonDialect::Akamai => {
                 raw.split(|&byte| byte == b'/').next().unwrap_or(raw)

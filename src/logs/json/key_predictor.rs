@@ -16,7 +16,7 @@ const GAP_MAX: usize = 4;
 
 /// The expected keys of a line.
 #[derive(Clone, Debug, Default)]
-pub struct KeyPredictor {
+pub(crate) struct KeyPredictor {
     keys: Vec<Known>,
     /// The next expected key.
     next: usize,
@@ -24,7 +24,7 @@ pub struct KeyPredictor {
 
 /// The meaning of a key in an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Meaning {
+pub(crate) struct Meaning {
     /// The destination of its value; `None` if it is not needed.
     pub value_slot: Option<ValueSlot>,
     /// The node for the content; `None` if nothing in it is needed.
@@ -46,14 +46,14 @@ struct Known {
 impl KeyPredictor {
     /// Starts a new line.
     #[inline]
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.next = 0;
     }
 
     /// The length and meaning of the key in `object` at the start of `bytes`, with all bytes up to
     /// its value except some white space; `None` if it was not expected.
     #[inline]
-    pub fn find(&mut self, object: Option<Node>, bytes: &[u8]) -> Option<(usize, Meaning)> {
+    pub(crate) fn find(&mut self, object: Option<Node>, bytes: &[u8]) -> Option<(usize, Meaning)> {
         let head = u64::from_le_bytes(*bytes.first_chunk()?);
         let expected = self.keys.get(self.next..)?;
         let (at, known) = expected.iter().take(GAP_MAX + 1).enumerate().find(|(_, known)| {
@@ -64,7 +64,7 @@ impl KeyPredictor {
     }
 
     /// Remembers a key that was not expected.
-    pub fn learn(&mut self, object: Option<Node>, text: &[u8], meaning: Meaning) {
+    pub(crate) fn learn(&mut self, object: Option<Node>, text: &[u8], meaning: Meaning) {
         if self.keys.len() == KEYS_MAX || text.len() > KEY_BYTES_MAX {
             return;
         }

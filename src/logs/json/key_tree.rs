@@ -4,7 +4,7 @@ use std::ops::Index;
 
 /// A needed value of a line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct ValueSlot {
+pub(crate) struct ValueSlot {
     /// The index of the caller's slot.
     pub slot: u8,
     /// If several values have the same slot, the lowest rank wins.
@@ -13,16 +13,16 @@ pub struct ValueSlot {
 
 /// An object in the tree of needed keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Node(u16);
+pub(crate) struct Node(u16);
 
 impl Node {
     /// The top-level object.
-    pub const ROOT: Node = Node(0);
+    pub(crate) const ROOT: Node = Node(0);
 }
 
 /// A key on the path to a needed value.
 #[derive(Clone, Debug)]
-pub struct TreeKey {
+pub(crate) struct TreeKey {
     parent: Node,
     name: Box<[u8]>,
     /// `None` if only values inside it are needed.
@@ -33,7 +33,7 @@ pub struct TreeKey {
 
 /// The tree of needed keys. It is built once and read for every line.
 #[derive(Clone, Debug, Default)]
-pub struct KeyTree {
+pub(crate) struct KeyTree {
     keys: Vec<TreeKey>,
     /// Indexes in `keys` plus one; 0 is free. The length is a power of two, and at most a quarter
     /// of the cells is used, so that an unneeded key mostly finds a free cell at once.
@@ -43,7 +43,7 @@ pub struct KeyTree {
 impl KeyTree {
     /// Each path is a list of keys with dots in between. Keys may contain dots themselves, as in
     /// the Elastic Common Schema, so the whole path is also looked up as one key.
-    pub fn new<'p>(paths: impl IntoIterator<Item = (&'p str, ValueSlot)>) -> KeyTree {
+    pub(crate) fn new<'p>(paths: impl IntoIterator<Item = (&'p str, ValueSlot)>) -> KeyTree {
         let mut wanted = KeyTree::default();
         for (path, value_slot) in paths {
             wanted.add(path.split('.'), value_slot);
@@ -87,7 +87,7 @@ impl KeyTree {
 
     /// The key `name` in the object at `parent`.
     #[inline]
-    pub fn find(&self, parent: Node, name: &[u8]) -> Option<&TreeKey> {
+    pub(crate) fn find(&self, parent: Node, name: &[u8]) -> Option<&TreeKey> {
         if name.is_empty() || self.cells.is_empty() {
             return None;
         }

@@ -42,7 +42,11 @@ type Values<'a> = [JsonValue<'a>; LogField::COUNT];
 impl Json {
     /// The layout of a file with this dialect that begins with the lines of `head`; `None` if none
     /// of them is a record. Without lines, the default layout.
-    pub fn detected(dialect: JsonDialect, head: &[&[u8]], own: Option<&OwnNames>) -> Option<Json> {
+    pub(crate) fn detected(
+        dialect: JsonDialect,
+        head: &[&[u8]],
+        own: Option<&OwnNames>,
+    ) -> Option<Json> {
         let paths = paths(dialect, own);
         let value_slots = paths.iter().enumerate().map(|(rank, (part, path))| {
             let rank = u8::try_from(rank).unwrap_or(u8::MAX);
@@ -60,13 +64,13 @@ impl Json {
     }
 
     /// The limitations of this file.
-    pub fn limitations(&self) -> Vec<Limitation> {
+    pub(crate) fn limitations(&self) -> Vec<Limitation> {
         self.limitations.to_vec()
     }
 
     /// Finds the fields of `line`.
     #[inline]
-    pub fn line<'a>(&mut self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
+    pub(crate) fn line<'a>(&mut self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
         let Some(object) = object(line) else {
             return match line.trim_ascii() {
                 b"[" | b"]" => LineContent::Skip(Skip::Directive),
@@ -101,7 +105,7 @@ impl Json {
     }
 
     /// Whether `line` has a request; without one, the line could be in another format.
-    pub fn is_whole(&self, line: &[u8]) -> bool {
+    pub(crate) fn is_whole(&self, line: &[u8]) -> bool {
         self.record(line).is_some()
     }
 

@@ -31,13 +31,13 @@ impl OwnNames {
     }
 
     /// Each field with one path.
-    pub fn paths(&self) -> &[(LogField, String)] {
+    pub(crate) fn paths(&self) -> &[(LogField, String)] {
         &self.0
     }
 
     /// Whether the built-in paths of a field are ignored, because the user named this field or
     /// another field of the target.
-    pub fn replaces(&self, part: LogField) -> bool {
+    pub(crate) fn replaces(&self, part: LogField) -> bool {
         let is_of_target = |part: &LogField| LogField::OF_TARGET.contains(part);
         self.0
             .iter()

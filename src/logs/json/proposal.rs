@@ -25,7 +25,7 @@ const PROPOSED: [LogField; 10] = [
 
 /// The keys of `line`, which may be cut, and a `--json-fields` that fits its values. `None` if it
 /// is not an object.
-pub fn proposal(line: &[u8]) -> Option<String> {
+pub(crate) fn proposal(line: &[u8]) -> Option<String> {
     let mut values = Vec::new();
     leaves("", &object(line.trim_ascii())?, &mut values);
     let keys: Vec<&str> = values.iter().take(KEYS_MAX).map(|(key, _)| key.as_str()).collect();

@@ -21,7 +21,7 @@ const DEPTH_MAX: usize = 32;
 
 /// A value as written in the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct JsonValue<'a> {
+pub(crate) struct JsonValue<'a> {
     /// A string without its quotes, a number, `true` or `false`. Empty if the value is missing,
     /// `null`, an empty string or `-`.
     pub field: RawField<'a>,
@@ -31,13 +31,13 @@ pub struct JsonValue<'a> {
 
 /// The line is not a JSON object, or is nested too deeply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct MalformedJson;
+pub(crate) struct MalformedJson;
 
 /// Puts the `wanted` values of `line` into `values`, by slot; slots beyond its end are ignored. For
 /// an array, its first element counts. `predictor` knows the previous lines and does not change the
 /// result.
 #[inline]
-pub fn scan<'a>(
+pub(crate) fn scan<'a>(
     line: &'a [u8],
     wanted: &KeyTree,
     predictor: &mut KeyPredictor,
@@ -71,7 +71,11 @@ struct Scan<'a, 's> {
 
 /// Puts `field` into its slot of `values`, unless a better one is there.
 #[inline]
-pub fn put<'a>(values: &mut [JsonValue<'a>], value_slot: Option<ValueSlot>, field: RawField<'a>) {
+pub(crate) fn put<'a>(
+    values: &mut [JsonValue<'a>],
+    value_slot: Option<ValueSlot>,
+    field: RawField<'a>,
+) {
     let Some(ValueSlot { slot, rank }) = value_slot else { return };
     let Some(value) = values.get_mut(usize::from(slot)) else { return };
     if value.field.raw.is_empty() || rank <= value.rank {

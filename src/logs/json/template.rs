@@ -20,7 +20,7 @@ const LINES_PER_TEMPLATE: u32 = 64;
 
 /// The templates of a file.
 #[derive(Clone, Debug, Default)]
-pub struct Templates {
+pub(crate) struct Templates {
     known: Vec<Template>,
     /// The lines that had no known template.
     others: u32,
@@ -53,7 +53,7 @@ impl Templates {
     /// Puts the values of `line` into `values`; `false` if it has no known template, and `values`
     /// may then be filled in part.
     #[inline]
-    pub fn read<'a>(&mut self, line: &'a [u8], values: &mut [JsonValue<'a>]) -> bool {
+    pub(crate) fn read<'a>(&mut self, line: &'a [u8], values: &mut [JsonValue<'a>]) -> bool {
         for at in 0..self.known.len() {
             if self.known[at].read(line, values).is_some() {
                 // The next line probably has the same one.
@@ -66,7 +66,7 @@ impl Templates {
     }
 
     /// Learns the template of `line`, a valid object without a known one.
-    pub fn learn(&mut self, line: &[u8], wanted: &KeyTree) {
+    pub(crate) fn learn(&mut self, line: &[u8], wanted: &KeyTree) {
         let is_full = self.known.len() == TEMPLATES_MAX;
         self.others = self.others.wrapping_add(1);
         if is_full && !self.others.is_multiple_of(LINES_PER_TEMPLATE) {

@@ -15,7 +15,7 @@ use super::{State, failed};
 
 /// A change that is not made yet.
 #[derive(Debug)]
-pub struct StateChange<'a> {
+pub(crate) struct StateChange<'a> {
     transaction: Transaction<'a>,
     path: &'a Path,
     site: &'a str,
@@ -26,7 +26,7 @@ impl State {
     ///
     /// # Errors
     /// If another process writes to the state.
-    pub fn change<'a>(&'a mut self, site: &'a str) -> Result<StateChange<'a>> {
+    pub(crate) fn change<'a>(&'a mut self, site: &'a str) -> Result<StateChange<'a>> {
         let State { connection, path, .. } = self;
         let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = begun.map_err(|err| failed(path, &err))?;
@@ -39,7 +39,7 @@ impl StateChange<'_> {
     ///
     /// # Errors
     /// If the state cannot be written.
-    pub fn put_input(&self, input: &RecordedInput, today: Day) -> Result<i64> {
+    pub(crate) fn put_input(&self, input: &RecordedInput, today: Day) -> Result<i64> {
         let id = (input.id != 0).then_some(input.id);
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let reached = &input.reached;
@@ -79,7 +79,7 @@ impl StateChange<'_> {
     ///
     /// # Errors
     /// If the state cannot be written.
-    pub fn put_file(&self, fingerprint: &[u8], input: i64) -> Result<()> {
+    pub(crate) fn put_file(&self, fingerprint: &[u8], input: i64) -> Result<()> {
         let insert = "INSERT OR REPLACE INTO files (site, fingerprint, input) VALUES (?, ?, ?)";
         self.execute(insert, params![self.site, fingerprint, input])
     }
@@ -88,7 +88,7 @@ impl StateChange<'_> {
     ///
     /// # Errors
     /// If the state cannot be written.
-    pub fn saw_input(&self, input: i64, today: Day) -> Result<()> {
+    pub(crate) fn saw_input(&self, input: i64, today: Day) -> Result<()> {
         let update = "UPDATE inputs SET seen = ? WHERE id = ?";
         self.execute(update, params![today.to_string(), input])
     }
@@ -97,7 +97,7 @@ impl StateChange<'_> {
     ///
     /// # Errors
     /// If the state cannot be written.
-    pub fn put_day(&self, day: Day, tally: &Tally) -> Result<()> {
+    pub(crate) fn put_day(&self, day: Day, tally: &Tally) -> Result<()> {
         let (site, day_text) = (self.site, day.to_string());
         let insert = "INSERT OR REPLACE INTO days (site, day, due, tally) VALUES (?, ?, 1, ?)";
         self.execute(insert, params![site, day_text, tally.to_bytes()])?;
@@ -124,7 +124,7 @@ impl StateChange<'_> {
     ///
     /// # Errors
     /// If the state cannot be written.
-    pub fn make_due(&self, day: Day) -> Result<()> {
+    pub(crate) fn make_due(&self, day: Day) -> Result<()> {
         let update = "UPDATE days SET due = 1 WHERE site = ? AND day = ?";
         self.execute(update, params![self.site, day.to_string()])
     }
@@ -133,7 +133,7 @@ impl StateChange<'_> {
     ///
     /// # Errors
     /// If the state cannot be written; then nothing has changed.
-    pub fn commit(self) -> Result<()> {
+    pub(crate) fn commit(self) -> Result<()> {
         self.transaction.commit().map_err(|err| failed(self.path, &err))
     }
 

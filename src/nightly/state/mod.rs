@@ -87,7 +87,7 @@ impl State {
     ///
     /// # Errors
     /// If memory is exhausted.
-    pub fn in_memory() -> Result<State> {
+    pub(crate) fn in_memory() -> Result<State> {
         let path = PathBuf::from(":memory:");
         let connection = Connection::open_in_memory().map_err(|err| failed(&path, &err))?;
         State { connection, path, memory_bytes: MEMORY_DEFAULT }.create()
@@ -115,13 +115,13 @@ impl State {
 
     /// The same state, whose tallies may take `memory_bytes` of memory.
     #[must_use]
-    pub fn with_memory(self, memory_bytes: usize) -> State {
+    pub(crate) fn with_memory(self, memory_bytes: usize) -> State {
         State { memory_bytes, ..self }
     }
 
     /// `err`, which was found in the tally of `day`. If sums differ that must agree, the state is
     /// damaged, and the error names it.
-    pub fn name_damaged(&self, err: Error, day: Day) -> Error {
+    pub(crate) fn name_damaged(&self, err: Error, day: Day) -> Error {
         let advice = format!(
             "has a damaged tally of {day}; restore the file from a backup, or start again with \
              another file as state"
@@ -143,7 +143,7 @@ impl State {
     ///
     /// # Errors
     /// If the state cannot be written.
-    pub fn reported(&self, site: &str, day: Day) -> Result<()> {
+    pub(crate) fn reported(&self, site: &str, day: Day) -> Result<()> {
         let update = "UPDATE days SET due = 0 WHERE site = ? AND day = ?";
         let done = self.connection.execute(update, params![site, day.to_string()]);
         done.map(drop).map_err(|err| self.failed(&err))
@@ -153,7 +153,7 @@ impl State {
     ///
     /// # Errors
     /// If the state cannot be written.
-    pub fn last_success(&self, site: &str, now: Option<UtcTime>) -> Result<Option<UtcTime>> {
+    pub(crate) fn last_success(&self, site: &str, now: Option<UtcTime>) -> Result<Option<UtcTime>> {
         // A state of this version may lack the table.
         let create = "CREATE TABLE IF NOT EXISTS successes (site TEXT PRIMARY KEY, at INTEGER)";
         let replace = "INSERT OR REPLACE INTO successes VALUES (?, ?)";

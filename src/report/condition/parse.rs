@@ -12,7 +12,7 @@ const DEPTH_MAX: usize = 64;
 const KEYWORDS: [&str; 4] = ["where", "and", "or", "not"];
 
 /// Reads all of `text`.
-pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, ConditionError> {
+pub(crate) fn parse(text: &str, table: &TableSchema) -> Result<Condition, ConditionError> {
     let end = text.chars().count();
     let (columns, words) = (Vec::new(), Vec::new());
     let mut parser =

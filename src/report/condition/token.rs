@@ -4,7 +4,7 @@ use super::expression::{ConditionError, Operator};
 
 /// A token of a condition.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Token {
+pub(crate) enum Token {
     /// A keyword or the name of a column.
     Word(String),
     /// A number; a percentage is divided by 100.
@@ -21,7 +21,7 @@ pub enum Token {
 
 /// A token with its position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LocatedToken {
+pub(crate) struct LocatedToken {
     /// The token.
     pub token: Token,
     /// The number of characters before it.
@@ -29,7 +29,7 @@ pub struct LocatedToken {
 }
 
 /// Splits `text` into tokens.
-pub fn tokens(text: &str) -> Result<Vec<LocatedToken>, ConditionError> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<LocatedToken>, ConditionError> {
     let characters: Vec<char> = text.chars().collect();
     let mut found = Vec::new();
     let mut at = 0;

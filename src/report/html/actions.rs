@@ -6,7 +6,7 @@ use super::super::page_model::{PageModel, action::Action};
 use super::markup::cut;
 
 /// The section; `None` if there is nothing to do.
-pub fn actions(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn actions(model: &PageModel<'_>) -> Option<Markup> {
     let actions = model.actions();
     (!actions.is_empty()).then(|| {
         html! {

@@ -10,13 +10,17 @@ const WIDTH: f64 = 1_000.0;
 const HEIGHT: f64 = 200.0;
 
 /// An entry of a legend: the CSS class of its color, and its name.
-pub type LegendEntry = (&'static str, &'static str);
+pub(crate) type LegendEntry = (&'static str, &'static str);
 
 /// One column of a chart: its name, and a number for each series.
-pub type ChartColumn = (String, Vec<u64>);
+pub(crate) type ChartColumn = (String, Vec<u64>);
 
 /// One bar, whose parts are `numbers` of `whole`.
-pub fn bar<const N: usize>(legend: &[LegendEntry; N], numbers: [u64; N], whole: u64) -> Markup {
+pub(crate) fn bar<const N: usize>(
+    legend: &[LegendEntry; N],
+    numbers: [u64; N],
+    whole: u64,
+) -> Markup {
     let ends = numbers.iter().scan(0.0, |end, number| {
         *end += share(*number, whole) * WIDTH;
         Some(*end)
@@ -35,7 +39,7 @@ pub fn bar<const N: usize>(legend: &[LegendEntry; N], numbers: [u64; N], whole: 
 
 /// Something that happened at a time, above the columns of a chart.
 #[derive(Clone, Debug)]
-pub struct Mark {
+pub(crate) struct Mark {
     /// Its color and kind.
     pub legend: LegendEntry,
     /// Where it begins, in columns from the left.
@@ -50,7 +54,7 @@ pub struct Mark {
 
 /// Columns side by side, each a stack of one or more numbers. `title` describes the chart, `names`
 /// are below at equal distances. The caller adds the numbers as a table.
-pub fn columns(
+pub(crate) fn columns(
     id: &str,
     title: &str,
     series: &[LegendEntry],
@@ -61,7 +65,7 @@ pub fn columns(
 }
 
 /// The same with marks.
-pub fn timeline(
+pub(crate) fn timeline(
     (id, title): (&str, &str),
     series: &[LegendEntry],
     columns: &[ChartColumn],
@@ -141,7 +145,7 @@ fn stacked<'a>(
 }
 
 /// The legend.
-pub fn legend(series: &[LegendEntry]) -> Markup {
+pub(crate) fn legend(series: &[LegendEntry]) -> Markup {
     html! {
         ul class="legend" {
             @for (class, name) in series {

@@ -17,7 +17,7 @@ use crate::time::Zone;
 const VIOLATIONS: [LegendEntry; 1] = [("violation", "violations")];
 
 /// All crawlers that are not spoofed, each with its state.
-pub fn all(model: &PageModel<'_>) -> Markup {
+pub(crate) fn all(model: &PageModel<'_>) -> Markup {
     let rows = model.by_state();
     let most = rows.iter().map(|(_, _, totals)| totals.sums.violations).max().unwrap_or_default();
     let caption = "All crawlers, and whether they keep the rules";
@@ -57,12 +57,12 @@ fn judged(sums: &Sums) -> u64 {
 }
 
 /// Violations, and the requests of which they are a part.
-pub fn of_judged(sums: &Sums) -> (u64, u64) {
+pub(crate) fn of_judged(sums: &Sums) -> (u64, u64) {
     (sums.violations, judged(sums))
 }
 
 /// Violations by origin and crawler; empty if there is only one origin.
-pub fn by_origin(model: &PageModel<'_>) -> Markup {
+pub(crate) fn by_origin(model: &PageModel<'_>) -> Markup {
     if model.origins.len() < 2 {
         return html! {};
     }
@@ -83,7 +83,7 @@ pub fn by_origin(model: &PageModel<'_>) -> Markup {
 }
 
 /// The statuses of the answers to violating requests.
-pub fn answers(model: &PageModel<'_>) -> Markup {
+pub(crate) fn answers(model: &PageModel<'_>) -> Markup {
     let own = model.own_offenders();
     let served: u64 = own.iter().map(|(_, totals)| totals.statuses.status_2xx).sum();
     let all: u64 = own.iter().map(|(_, totals)| totals.statuses.total()).sum();
@@ -103,7 +103,7 @@ pub fn answers(model: &PageModel<'_>) -> Markup {
 }
 
 /// Requests that only claim to come from a crawler; `None` if there are none.
-pub fn spoofed(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn spoofed(model: &PageModel<'_>) -> Option<Markup> {
     let requests = model.sums_of(Identity::Spoofed).requests;
     let all = model.crawlers.iter().filter(|((_, identity), _)| *identity == Identity::Spoofed);
     let mut rows: Vec<(&Actor, &CrawlerTotals)> = all.collect();

@@ -10,7 +10,7 @@ use super::table::HtmlTable;
 use crate::table::escape::visible;
 
 /// The section; `None` if no Crawl-delay applies.
-pub fn delay(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn delay(model: &PageModel<'_>) -> Option<Markup> {
     let over = |excess: Option<Excess>| excess.map(|excess| excess.requests_over);
     let hourly = |delayed: &Delayed| delayed.pace.and_then(|pace| pace.hourly);
     let daily = |delayed: &Delayed| delayed.pace.and_then(|pace| pace.daily);

@@ -12,7 +12,7 @@ use crate::table::csv::not_bound_reason;
 const FILE: &str = "robots-fetches.csv";
 
 /// The section; `None` without crawlers that robots.txt binds.
-pub fn fetches(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn fetches(model: &PageModel<'_>) -> Option<Markup> {
     let is_bound = |(crawler, identity): Actor| {
         is_itself(identity) && not_bound_reason(model.crawler(crawler)).is_empty()
     };

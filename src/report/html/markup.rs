@@ -11,13 +11,13 @@ use crate::table::escape::shown;
 const CHARS_MAX: usize = 160;
 
 /// The beginning of foreign text, formatted as code.
-pub fn code<T: AsRef<str>>(text: T) -> Quoted<T> {
+pub(crate) fn code<T: AsRef<str>>(text: T) -> Quoted<T> {
     Quoted(text)
 }
 
 /// The result of [`code`]. It is written directly into the page, without a copy.
 #[derive(Clone, Copy, Debug)]
-pub struct Quoted<T>(T);
+pub(crate) struct Quoted<T>(T);
 
 impl<T: AsRef<str>> Render for Quoted<T> {
     fn render_to(&self, buffer: &mut String) {
@@ -29,7 +29,7 @@ impl<T: AsRef<str>> Render for Quoted<T> {
 
 /// A word as a badge with the CSS class of that name.
 #[derive(Clone, Copy, Debug)]
-pub struct Badge(pub &'static str, pub &'static str);
+pub(crate) struct Badge(pub &'static str, pub &'static str);
 
 impl Render for Badge {
     fn render_to(&self, buffer: &mut String) {
@@ -43,7 +43,7 @@ impl Render for Badge {
 }
 
 /// A file of the report. Names that the user chose may need escapes in a link; they get none.
-pub fn file_link(file: &str) -> Markup {
+pub(crate) fn file_link(file: &str) -> Markup {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     html! {
         @if file.bytes().all(is_plain) { a href={ "./" (file) } { (file) } } @else { (code(shown(file))) }
@@ -51,7 +51,7 @@ pub fn file_link(file: &str) -> Markup {
 }
 
 /// The beginning of `text`, with `…` if it was cut.
-pub fn cut(text: &str) -> Cow<'_, str> {
+pub(crate) fn cut(text: &str) -> Cow<'_, str> {
     if text.len() <= CHARS_MAX {
         return Cow::Borrowed(text);
     }
@@ -62,17 +62,17 @@ pub fn cut(text: &str) -> Cow<'_, str> {
 }
 
 /// A number in bold.
-pub fn strong(number: u64) -> Markup {
+pub(crate) fn strong(number: u64) -> Markup {
     html! { strong { (grouped(number)) } }
 }
 
 /// A name with a count: `GPTBot (12)`.
-pub fn named(name: &str, number: u64) -> Markup {
+pub(crate) fn named(name: &str, number: u64) -> Markup {
     html! { (cut(name)) " (" (grouped(number)) ")" }
 }
 
 /// A list in a sentence: `a, b and c`.
-pub fn listed(things: &[impl Render]) -> Markup {
+pub(crate) fn listed(things: &[impl Render]) -> Markup {
     let last = things.len().saturating_sub(1);
     html! {
         @for (at, thing) in things.iter().enumerate() {
@@ -83,12 +83,12 @@ pub fn listed(things: &[impl Render]) -> Markup {
 }
 
 /// `1 crawler`, `2 crawlers`, with the number in bold.
-pub fn strongly_counted(number: u64, what: &str) -> Markup {
+pub(crate) fn strongly_counted(number: u64, what: &str) -> Markup {
     html! { (strong(number)) " " (what) @if number != 1 { "s" } }
 }
 
 /// `2026-03-28T00:48:00Z` as `2026-03-28 00:48`.
-pub fn minute(time_utc: &str) -> String {
+pub(crate) fn minute(time_utc: &str) -> String {
     match (time_utc.get(..10), time_utc.get(11..16)) {
         (Some(day), Some(minute)) => format!("{day} {minute}"),
         _ => time_utc.to_owned(),

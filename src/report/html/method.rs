@@ -48,7 +48,7 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// The section.
-pub fn method(model: &PageModel<'_>) -> Markup {
+pub(crate) fn method(model: &PageModel<'_>) -> Markup {
     html! {
         p {
             "Each line of each log is counted once. A request of one of "

@@ -13,7 +13,7 @@ use crate::numbers::{counted, grouped, percent};
 use crate::table::escape::shown;
 
 /// The heading and the inputs.
-pub fn header(model: &PageModel<'_>) -> Markup {
+pub(crate) fn header(model: &PageModel<'_>) -> Markup {
     html! {
         p class="kind" { "Crawlers and robots.txt" }
         h1 { (cut(&model.title())) } "\n"
@@ -33,7 +33,7 @@ fn time(time: UtcTime) -> Markup {
 }
 
 /// The first section.
-pub fn overview(model: &PageModel<'_>) -> Markup {
+pub(crate) fn overview(model: &PageModel<'_>) -> Markup {
     html! {
         p class="headline" { (headline(model)) } "\n"
         (damages(model))
@@ -170,7 +170,7 @@ fn to_notes(model: &PageModel<'_>) -> Markup {
 }
 
 /// Warnings, notes and the lines by kind.
-pub fn notes(model: &PageModel<'_>) -> Markup {
+pub(crate) fn notes(model: &PageModel<'_>) -> Markup {
     let (warnings, lines) = (warnings(model), &model.lines);
     html! {
         @if !warnings.is_empty() {

@@ -23,7 +23,7 @@ const VERDICTS: [LegendEntry; 3] =
 type Period = (String, JudgedSums);
 
 /// Requests by day and verdict; empty if there are none.
-pub fn days(model: &PageModel<'_>) -> Markup {
+pub(crate) fn days(model: &PageModel<'_>) -> Markup {
     let days = calendar(model.days.keys().copied(), DAYS_MAX);
     let sums = |day: &Day| model.days.get(day).map(judged_sums).unwrap_or_default();
     let shown: Vec<Period> = days.iter().map(|day| (day.to_string(), sums(day))).collect();
@@ -32,7 +32,7 @@ pub fn days(model: &PageModel<'_>) -> Markup {
 }
 
 /// Requests by hour and verdict; `None` if hours are not known.
-pub fn hours(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn hours(model: &PageModel<'_>) -> Option<Markup> {
     let days = calendar(model.hours.keys().map(|hour| hour.day), DAYS_BY_HOUR_MAX);
     days.first()?;
     let hours = days.iter().flat_map(|&day| (0..24).map(move |hour| Hour { day, hour }));
@@ -76,7 +76,7 @@ fn drawn(
 
 /// The last `days_max` of `days`, which are sorted and may repeat. Missing days in between are
 /// included if they are not too many.
-pub fn calendar(days: impl Iterator<Item = Day>, days_max: usize) -> Vec<Day> {
+pub(crate) fn calendar(days: impl Iterator<Item = Day>, days_max: usize) -> Vec<Day> {
     let mut known: Vec<Day> = days.collect();
     known.dedup();
     known.drain(..known.len().saturating_sub(days_max));

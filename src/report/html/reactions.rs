@@ -34,7 +34,7 @@ const CHANGE: LegendEntry = ("change", "change of robots.txt");
 const FETCH: LegendEntry = ("fetch", "fetch of robots.txt");
 
 /// The section; `None` if no robots.txt changed.
-pub fn reactions(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn reactions(model: &PageModel<'_>) -> Option<Markup> {
     let is_shown =
         |row: &&ActorRow| !row.reactions.is_empty() && model.audit.is_own_crawler(row.actor);
     let rows = || model.audit.rows().iter().filter(is_shown);

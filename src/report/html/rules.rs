@@ -27,7 +27,7 @@ const TOKENS_SHOWN: usize = 6;
 const NAMES_SHOWN: usize = 4;
 
 /// The section; `None` if no rule was broken.
-pub fn rules(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn rules(model: &PageModel<'_>) -> Option<Markup> {
     if model.rules.rows.is_empty() {
         return None;
     }

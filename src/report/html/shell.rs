@@ -12,13 +12,13 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// A section of the page: its anchor, its entry in the contents, its heading and its content.
-pub type Section = (&'static str, &'static str, &'static str, Markup);
+pub(crate) type Section = (&'static str, &'static str, &'static str, Markup);
 
 /// An element of every page's head, by which botaudit recognises its pages.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"botaudit\">";
 
 /// The whole document.
-pub fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
+pub(crate) fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
     let document = html! {
         (DOCTYPE) "\n"
         html lang="en" { "\n"

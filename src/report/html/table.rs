@@ -18,7 +18,7 @@ const ROWS_UNFRAMED: usize = 15;
 
 /// The kind of a column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Left-aligned text.
     Text,
     /// Right-aligned numbers.
@@ -73,7 +73,7 @@ impl Column {
 
 /// A table that is built column by column.
 #[derive(Clone, Debug)]
-pub struct HtmlTable<'a, T> {
+pub(crate) struct HtmlTable<'a, T> {
     /// A unique id in the page.
     id: &'a str,
     /// The caption.
@@ -90,20 +90,25 @@ pub struct HtmlTable<'a, T> {
 
 impl<'a, T> HtmlTable<'a, T> {
     /// A table with one row for each of `rows`, without columns.
-    pub fn new(id: &'a str, caption: &'a str, file: &'a str, rows: Vec<T>) -> HtmlTable<'a, T> {
+    pub(crate) fn new(
+        id: &'a str,
+        caption: &'a str,
+        file: &'a str,
+        rows: Vec<T>,
+    ) -> HtmlTable<'a, T> {
         let total = rows.len() as u64;
         HtmlTable::cut(id, caption, file, Heaviest { rows, total })
     }
 
     /// A table of the first of many rows.
-    pub fn cut(id: &'a str, caption: &'a str, file: &'a str, rows: Heaviest<T>) -> Self {
+    pub(crate) fn cut(id: &'a str, caption: &'a str, file: &'a str, rows: Heaviest<T>) -> Self {
         let Heaviest { rows: mut of, total } = rows;
         of.truncate(ROWS_MAX);
         HtmlTable { id, caption, file, of, total, columns: Vec::new() }
     }
 
     /// Adds a column with the content that `cell` returns.
-    pub fn column<C: Render>(
+    pub(crate) fn column<C: Render>(
         mut self,
         title: &'static str,
         kind: Kind,
@@ -119,42 +124,42 @@ impl<'a, T> HtmlTable<'a, T> {
     }
 
     /// Adds a column of names.
-    pub fn text(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
+    pub(crate) fn text(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
         self.column(title, Kind::Text, |of| Cut(text(of)))
     }
 
     /// Adds a column of foreign text.
-    pub fn code(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
+    pub(crate) fn code(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
         self.column(title, Kind::Text, |of| code(text(of)))
     }
 
     /// Adds a column of identities.
-    pub fn identity(self, identity: impl Fn(&T) -> Identity) -> Self {
+    pub(crate) fn identity(self, identity: impl Fn(&T) -> Identity) -> Self {
         self.column("Identity", Kind::Text, |of| identity(of).as_str())
     }
 
     /// Adds the columns of the crawler and its identity.
-    pub fn actor(self, model: &PageModel<'_>, actor: impl Fn(&T) -> Actor) -> Self {
+    pub(crate) fn actor(self, model: &PageModel<'_>, actor: impl Fn(&T) -> Actor) -> Self {
         self.text("Crawler", |of| model.name(actor(of).0)).identity(|of| actor(of).1)
     }
 
     /// Adds a column of counts.
-    pub fn number(self, title: &'static str, number: impl Fn(&T) -> u64) -> Self {
+    pub(crate) fn number(self, title: &'static str, number: impl Fn(&T) -> u64) -> Self {
         self.known(title, |of| Some(number(of)))
     }
 
     /// Adds a column of counts that may be unknown.
-    pub fn known(self, title: &'static str, number: impl Fn(&T) -> Option<u64>) -> Self {
+    pub(crate) fn known(self, title: &'static str, number: impl Fn(&T) -> Option<u64>) -> Self {
         self.column(title, Kind::Number, |of| Known(number(of)))
     }
 
     /// Adds a column of bytes, in megabytes with one decimal.
-    pub fn megabytes(self, title: &'static str, bytes: impl Fn(&T) -> u64) -> Self {
+    pub(crate) fn megabytes(self, title: &'static str, bytes: impl Fn(&T) -> u64) -> Self {
         self.column(title, Kind::Number, |of| megabytes(bytes(of)))
     }
 
     /// Adds a column of shares, which may be unknown.
-    pub fn share(self, title: &'static str, share: impl Fn(&T) -> (u64, u64)) -> Self {
+    pub(crate) fn share(self, title: &'static str, share: impl Fn(&T) -> (u64, u64)) -> Self {
         self.column(title, Kind::Number, |of| {
             let (part, whole) = share(of);
             percent(part, whole)
@@ -162,20 +167,20 @@ impl<'a, T> HtmlTable<'a, T> {
     }
 
     /// Adds a column of times that may be unknown.
-    pub fn time(self, title: &'static str, time: impl Fn(&T) -> Option<UtcTime>) -> Self {
+    pub(crate) fn time(self, title: &'static str, time: impl Fn(&T) -> Option<UtcTime>) -> Self {
         self.column(title, Kind::Number, |of| {
             time(of).map_or_else(String::new, |time| minute(&time.to_string()))
         })
     }
 
     /// Adds the columns of the first and last request.
-    pub fn seen(self, seen: impl Fn(&T) -> Option<Span>) -> Self {
+    pub(crate) fn seen(self, seen: impl Fn(&T) -> Option<Span>) -> Self {
         self.time("First seen, UTC", |of| seen(of).map(|seen| seen.first))
             .time("Last seen, UTC", |of| seen(of).map(|seen| seen.last))
     }
 
     /// Adds a column of bars, each with parts of `whole`.
-    pub fn bar<const N: usize>(
+    pub(crate) fn bar<const N: usize>(
         self,
         legend: &[LegendEntry; N],
         numbers: impl Fn(&T) -> [u64; N],
@@ -185,7 +190,7 @@ impl<'a, T> HtmlTable<'a, T> {
     }
 
     /// Adds a column of counts for each of `titles`.
-    pub fn numbers<const N: usize>(
+    pub(crate) fn numbers<const N: usize>(
         self,
         titles: [&'static str; N],
         numbers: impl Fn(&T) -> [u64; N],
@@ -195,19 +200,19 @@ impl<'a, T> HtmlTable<'a, T> {
     }
 
     /// The table of a subject that everyone reads: narrow screens show its first columns only.
-    pub fn main(&self) -> Markup {
+    pub(crate) fn main(&self) -> Markup {
         html! { div class="main" { (self) } }
     }
 
     /// The table behind its caption; nothing if it has no rows.
-    pub fn folded(&self) -> Markup {
+    pub(crate) fn folded(&self) -> Markup {
         let (shown, total) = (self.of.len() as u64, counted(self.total, "row"));
         let rows = if shown < self.total { format!("{shown} of {total}") } else { total };
         html! { (self.behind(&format!("{} ({rows})", self.caption))) }
     }
 
     /// The numbers of a drawing, which is above.
-    pub fn numbers_of_drawing(&self) -> Markup {
+    pub(crate) fn numbers_of_drawing(&self) -> Markup {
         self.behind("Show numbers")
     }
 

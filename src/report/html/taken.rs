@@ -42,7 +42,7 @@ struct Taken {
 }
 
 /// The section, or `None` if no crawler made a request.
-pub fn taken(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn taken(model: &PageModel<'_>) -> Option<Markup> {
     let rows = by_bytes(model);
     let most = rows.first().map(|(_, taken)| taken.bytes)?;
     let Sums { bytes, requests, .. } = model.audit.total_of_crawlers();

@@ -6,7 +6,7 @@ use super::super::page_model::{PageModel, text};
 use super::{crawlers::of_judged, table::HtmlTable};
 
 /// The section; `None` without requests of tools.
-pub fn tools(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn tools(model: &PageModel<'_>) -> Option<Markup> {
     let rows = model.tools_by_requests();
     if rows.is_empty() {
         return None;

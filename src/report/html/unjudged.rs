@@ -10,7 +10,7 @@ use crate::table::csv::not_bound_reason;
 use crate::table::escape::visible;
 
 /// The section; `None` if each line was parsed and each request judged.
-pub fn unjudged(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn unjudged(model: &PageModel<'_>) -> Option<Markup> {
     let all = [outcomes(model), not_bound(model), rejects(model), skipped(model)];
     let is_any = all.iter().any(|table| !table.0.is_empty());
     is_any.then(|| html! { @for table in all { (table) } })

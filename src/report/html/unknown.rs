@@ -10,7 +10,7 @@ use crate::table::escape::visible;
 const OTHERS: &[u8] = b"(others)";
 
 /// The section; `None` without such user agents.
-pub fn unknown(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn unknown(model: &PageModel<'_>) -> Option<Markup> {
     let audit = model.audit;
     let known = audit.unknown_crawlers.iter();
     let known = known.map(|crawler| (&*crawler.user_agent, &*crawler.token, crawler.tally));

@@ -10,7 +10,7 @@ use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::table::HtmlTable;
 
 /// The section, or `None` without such requests.
-pub fn usage(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn usage(model: &PageModel<'_>) -> Option<Markup> {
     let rows = || model.audit.usage().filter(|(_, actor, _)| model.audit.is_own_crawler(*actor));
     rows().next()?;
     let is_reserved = |usage: &UsageRow| usage.stated.preference == UsagePreference::Reserved;

@@ -22,7 +22,7 @@ const FILE: &str = "what-if.csv";
 const CHANGES: [LegendEntry; 2] = [("violation", "newly disallowed"), ("allowed", "newly allowed")];
 
 /// The section; `None` without a draft.
-pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
+pub(crate) fn what_if(model: &PageModel<'_>) -> Option<Markup> {
     let simulation = model.audit.simulation.as_ref()?;
     let total = model.audit.what_if_of_crawlers();
     let said = html! {

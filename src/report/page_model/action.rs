@@ -19,7 +19,7 @@ const URL_BYTES_MAX: usize = 500;
 
 /// A finding, and what to do about it.
 #[derive(Clone, Debug)]
-pub struct Action {
+pub(crate) struct Action {
     /// What the audit found.
     pub finding: String,
     /// What to do.
@@ -30,7 +30,7 @@ pub struct Action {
 
 impl PageModel<'_> {
     /// The actions, the most important first.
-    pub fn actions(&self) -> Vec<Action> {
+    pub(crate) fn actions(&self) -> Vec<Action> {
         let all = [
             self.violations_of_crawlers(),
             self.rules_broken(),
@@ -270,7 +270,7 @@ impl PageModel<'_> {
 }
 
 /// Whether `origin` is the address of a site, and not a word such as `(others)`.
-pub fn is_site(origin: &str) -> bool {
+pub(crate) fn is_site(origin: &str) -> bool {
     origin.contains("://")
 }
 

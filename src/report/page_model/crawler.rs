@@ -41,7 +41,7 @@ pub struct FetchTotals {
 named_enum! {
     /// What the logs show of a crawler and the rules.
     #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-    pub enum RulesState {
+    pub(crate) enum RulesState {
         /// It made a request that they disallow.
         Breaks = "breaks them",
         /// All its judged requests are allowed, but neither it nor another crawler of its operator
@@ -56,7 +56,7 @@ named_enum! {
 
 impl CrawlerTotals {
     /// The state, if the operator `has_fetched` robots.txt or not.
-    pub fn state(&self, has_fetched: bool) -> RulesState {
+    pub(crate) fn state(&self, has_fetched: bool) -> RulesState {
         match (self.sums.violations, self.sums.allowed, self.fetches.successful) {
             (1.., _, _) => RulesState::Breaks,
             (0, 0, _) => RulesState::NotJudged,
@@ -66,7 +66,7 @@ impl CrawlerTotals {
     }
 
     /// Adds the row of one origin; `sums` are its requests.
-    pub fn add(&mut self, row: &ActorRow, sums: Sums) {
+    pub(crate) fn add(&mut self, row: &ActorRow, sums: Sums) {
         self.sums.absorb(sums);
         row.broken.iter().for_each(|broken| self.statuses.absorb(broken.tally.statuses));
         self.prior_fetches.absorb(row.prior_fetches.clone());

@@ -13,7 +13,7 @@ pub struct Heaviest<T> {
 
 impl<T> Heaviest<T> {
     /// At most `rows_max` rows of `all`.
-    pub fn of(
+    pub(crate) fn of(
         all: impl Iterator<Item = T>,
         rows_max: usize,
         weight: impl Fn(&T) -> u64,

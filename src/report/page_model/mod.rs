@@ -31,7 +31,7 @@ use heaviest::Heaviest;
 use rule::{BrokenBy, RuleTotals};
 
 /// The most rows shown of a table.
-pub const ROWS_MAX: usize = 500;
+pub(crate) const ROWS_MAX: usize = 500;
 
 /// The most rules shown with their surrounding lines.
 const RULES_SHOWN: usize = 10;
@@ -120,39 +120,39 @@ impl<'a> PageModel<'a> {
     }
 
     /// The registry entry of `crawler`.
-    pub fn crawler(&self, crawler: CrawlerId) -> &'a Crawler {
+    pub(crate) fn crawler(&self, crawler: CrawlerId) -> &'a Crawler {
         self.audit.registry.crawler(crawler)
     }
 
     /// The name of `crawler`.
-    pub fn name(&self, crawler: CrawlerId) -> String {
+    pub(crate) fn name(&self, crawler: CrawlerId) -> String {
         text(&self.crawler(crawler).name)
     }
 
     /// Tools by requests, most first.
-    pub fn tools_by_requests(&self) -> Vec<(Actor, &CrawlerTotals)> {
+    pub(crate) fn tools_by_requests(&self) -> Vec<(Actor, &CrawlerTotals)> {
         let mut all: Vec<_> = self.tools.iter().map(|(actor, totals)| (*actor, totals)).collect();
         all.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.sums.requests));
         all
     }
 
     /// Requests of crawlers that are not spoofed.
-    pub fn not_spoofed(&self) -> Sums {
+    pub(crate) fn not_spoofed(&self) -> Sums {
         judged_sums(&self.identities).own
     }
 
     /// Requests of crawlers whose identity is `identity`.
-    pub fn sums_of(&self, identity: Identity) -> Sums {
+    pub(crate) fn sums_of(&self, identity: Identity) -> Sums {
         self.identities.get(&identity).copied().unwrap_or_default()
     }
 
     /// Whether any address was verified.
-    pub fn is_identity_known(&self) -> bool {
+    pub(crate) fn is_identity_known(&self) -> bool {
         self.sums_of(Identity::Verified).requests + self.sums_of(Identity::Spoofed).requests > 0
     }
 
     /// Crawlers and identities by violations, most first.
-    pub fn offenders(&self) -> Vec<(Actor, &CrawlerTotals)> {
+    pub(crate) fn offenders(&self) -> Vec<(Actor, &CrawlerTotals)> {
         let all = self.crawlers.iter().map(|(actor, totals)| (*actor, totals));
         let mut all: Vec<_> = all.filter(|(_, totals)| totals.sums.violations > 0).collect();
         all.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.sums.violations));
@@ -161,7 +161,7 @@ impl<'a> PageModel<'a> {
 
     /// Crawlers that are not spoofed: those that break the rules most first, and those that are not
     /// judged last.
-    pub fn by_state(&self) -> Vec<(RulesState, Actor, &CrawlerTotals)> {
+    pub(crate) fn by_state(&self) -> Vec<(RulesState, Actor, &CrawlerTotals)> {
         let own = || self.crawlers.iter().filter(|((_, identity), _)| is_itself(*identity));
         let operator = |crawler: CrawlerId| {
             let crawler = self.crawler(crawler);
@@ -182,7 +182,7 @@ impl<'a> PageModel<'a> {
     }
 
     /// The offenders that are not spoofed.
-    pub fn own_offenders(&self) -> Vec<(Actor, &CrawlerTotals)> {
+    pub(crate) fn own_offenders(&self) -> Vec<(Actor, &CrawlerTotals)> {
         let mut own = self.offenders();
         own.retain(|((_, identity), _)| is_itself(*identity));
         own
@@ -190,7 +190,7 @@ impl<'a> PageModel<'a> {
 
     /// Crawlers that fetched a changed robots.txt and still requested what it newly disallows, with
     /// the number of these requests, most first; without spoofed ones and tools.
-    pub fn still_requesting(&self) -> Vec<(CrawlerId, u64)> {
+    pub(crate) fn still_requesting(&self) -> Vec<(CrawlerId, u64)> {
         let mut crawlers: BTreeMap<CrawlerId, u64> = BTreeMap::new();
         for (_, actor, row) in self.audit.reactions() {
             let is_bound = self.crawler(actor.0).obligation() == Obligation::Bound;
@@ -207,7 +207,7 @@ impl<'a> PageModel<'a> {
 
     /// Crawlers that are not spoofed, with the number of their requests with this change, most
     /// first.
-    pub fn changed(&self, change: WhatIfChange) -> Vec<(CrawlerId, u64)> {
+    pub(crate) fn changed(&self, change: WhatIfChange) -> Vec<(CrawlerId, u64)> {
         let of_it = self.changes.iter().filter(|((of, _), _)| *of == change);
         let mut crawlers: Vec<_> =
             of_it.map(|((_, crawler), requests)| (*crawler, *requests)).collect();
@@ -235,7 +235,7 @@ fn hours(audit: &ReportModel) -> BTreeMap<Hour, BTreeMap<Identity, Sums>> {
 }
 
 /// The rules broken most often by those crawlers that `is_shown`, without tools and spoofed ones.
-pub fn broken_rules(
+pub(crate) fn broken_rules(
     audit: &ReportModel,
     rows_max: usize,
     is_shown: impl Fn(CrawlerId) -> bool,
@@ -262,7 +262,7 @@ fn changes(audit: &ReportModel) -> BTreeMap<(WhatIfChange, CrawlerId), u64> {
 
 /// The requests of one period.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct JudgedSums {
+pub(crate) struct JudgedSums {
     /// Requests of crawlers that are not spoofed.
     pub own: Sums,
     /// The part of `own` that could be judged.
@@ -273,13 +273,13 @@ pub struct JudgedSums {
 
 impl JudgedSums {
     /// The other part of `own`.
-    pub fn not_judged(&self) -> u64 {
+    pub(crate) fn not_judged(&self) -> u64 {
         self.own.requests.saturating_sub(self.judged)
     }
 }
 
 /// The sums over identities.
-pub fn judged_sums(identities: &BTreeMap<Identity, Sums>) -> JudgedSums {
+pub(crate) fn judged_sums(identities: &BTreeMap<Identity, Sums>) -> JudgedSums {
     let mut all = JudgedSums::default();
     for (identity, sums) in identities {
         if is_itself(*identity) { all.own.absorb(*sums) } else { all.spoofed.absorb(*sums) }
@@ -289,11 +289,11 @@ pub fn judged_sums(identities: &BTreeMap<Identity, Sums>) -> JudgedSums {
 }
 
 /// Whether the requests may be attributed to the crawler itself.
-pub fn is_itself(identity: Identity) -> bool {
+pub(crate) fn is_itself(identity: Identity) -> bool {
     identity != Identity::Spoofed
 }
 
 /// Escapes text that may contain foreign input.
-pub fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     visible(text.as_bytes())
 }

@@ -9,7 +9,7 @@ use super::{PageModel, action::is_site, is_itself, text};
 
 impl PageModel<'_> {
     /// The site and the result.
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let site = match &self.origins[..] {
             [origin] if is_site(origin) => text(origin),
             [] | [_] => "Crawlers and robots.txt".to_owned(),
@@ -36,12 +36,12 @@ impl PageModel<'_> {
     }
 
     /// The number of crawlers that are not spoofed.
-    pub fn own_crawlers(&self) -> u64 {
+    pub(crate) fn own_crawlers(&self) -> u64 {
         self.crawlers_with(0)
     }
 
     /// The number of those that broke a rule.
-    pub fn offending_crawlers(&self) -> u64 {
+    pub(crate) fn offending_crawlers(&self) -> u64 {
         self.crawlers_with(1)
     }
 

@@ -16,7 +16,7 @@ use crate::table::escape::visible;
 const ORIGINS_MAX: usize = 100;
 
 /// Origin, crawler and counts of a broken rule.
-pub type BrokenBy<'a> = (&'a str, Actor, &'a Broken);
+pub(crate) type BrokenBy<'a> = (&'a str, Actor, &'a Broken);
 
 /// Sums over origins and crawlers.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct RuleTotals<'a> {
 
 impl<'a> RuleTotals<'a> {
     /// The totals of `all`, which broke one rule; `None` if `all` is empty.
-    pub fn of(all: &[BrokenBy<'a>], audit: &ReportModel) -> Option<RuleTotals<'a>> {
+    pub(crate) fn of(all: &[BrokenBy<'a>], audit: &ReportModel) -> Option<RuleTotals<'a>> {
         let (_, _, first) = all.first()?;
         let (mut requests, mut statuses) = (0, Statuses::default());
         let (mut by, mut origins) = (BTreeMap::new(), BTreeSet::new());
@@ -62,6 +62,6 @@ impl<'a> RuleTotals<'a> {
 }
 
 /// A line in its usual spelling.
-pub fn rule_text(field: &str, value: &[u8]) -> String {
+pub(crate) fn rule_text(field: &str, value: &[u8]) -> String {
     format!("{}: {}", field_name(field), visible(value))
 }

@@ -12,7 +12,7 @@ use crate::time::Day;
 
 table! {
     /// Disallowed requests before and since a day.
-    pub const COMPARISON = "comparison.csv", "each crawler and identity, for all origins together; only with `report --compare-at DAY`";
+    pub(crate) const COMPARISON = "comparison.csv", "each crawler and identity, for all origins together; only with `report --compare-at DAY`";
     only "report --compare-at DAY", |audit| compared_day(audit).is_some();
     rows of => compared_sums(of.audit);
     (day, (id, identity), [before, since]) => {
@@ -32,7 +32,7 @@ table! {
 
 table! {
     /// Requests for touched paths before and since a change.
-    pub const CHANGE_COMPARISON = "change-comparison.csv", "each origin, crawler, identity, change and direction, as in `reactions.csv`; only with `report --compare-at changes`";
+    pub(crate) const CHANGE_COMPARISON = "change-comparison.csv", "each origin, crawler, identity, change and direction, as in `reactions.csv`; only with `report --compare-at changes`";
     only "report --compare-at changes", has_compared_changes;
     rows of => compared_changes(of.audit);
     (origin, (id, identity), change, [before, since]) => {

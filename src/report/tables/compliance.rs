@@ -8,7 +8,7 @@ use crate::table::schema::{column, count};
 
 table! {
     /// The share of requests that kept a directive.
-    pub const COMPLIANCE = "compliance.csv", "each crawler, operator, purpose and origin, directive, and kind of group: see [compliance](#compliance)";
+    pub(crate) const COMPLIANCE = "compliance.csv", "each crawler, operator, purpose and origin, directive, and kind of group: see [compliance](#compliance)";
     rows of => compliance(of.audit);
     ((scope, name, directive, is_specific), sums) => {
         let Compliance { requests, kept } = sums;

@@ -7,7 +7,7 @@ use crate::table::schema::column;
 
 table! {
     /// What crawlers cost, if a price is given.
-    pub const COSTS = "costs.csv", "each crawler and identity that is neither spoofed nor a tool, for all origins together, most bytes first; only with `--cost-per-gb`";
+    pub(crate) const COSTS = "costs.csv", "each crawler and identity that is neither spoofed nor a tool, for all origins together, most bytes first; only with `--cost-per-gb`";
     only "audit --cost-per-gb PRICE", |audit| audit.price.is_some();
     rows of => of.audit.by_bytes();
     ((id, identity), sums) => {

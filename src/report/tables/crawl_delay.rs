@@ -8,7 +8,7 @@ use crate::table::schema::{column, count, line_number, time};
 
 table! {
     /// Request intervals of crawlers whose group has a Crawl-delay.
-    pub const CRAWL_DELAY = "crawl-delay.csv", "each origin, crawler, identity and version of robots.txt with a Crawl-delay for this crawler";
+    pub(crate) const CRAWL_DELAY = "crawl-delay.csv", "each origin, crawler, identity and version of robots.txt with a Crawl-delay for this crawler";
     rows of => of.audit.delays();
     (origin, actor, delayed) => {
         let Delayed { asked, requests, pace, .. } = delayed;

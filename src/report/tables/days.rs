@@ -11,7 +11,7 @@ use crate::time::Hour;
 
 table! {
     /// Requests by day.
-    pub const DAILY = "daily.csv", "each day, origin, crawler and identity";
+    pub(crate) const DAILY = "daily.csv", "each day, origin, crawler and identity";
     rows of => of.audit.days();
     (day, origin, actor, sums) => {
     }
@@ -25,7 +25,7 @@ table! {
 
 table! {
     /// Requests by hour.
-    pub const HOURLY = "hourly.csv", "each hour, crawler and identity, for all origins together; the last 1,488 hours with requests";
+    pub(crate) const HOURLY = "hourly.csv", "each hour, crawler and identity, for all origins together; the last 1,488 hours with requests";
     rows of => hours(of);
     (Hour { day, hour }, actor, sums) => {
     }

@@ -10,7 +10,7 @@ use crate::table::schema::{column, count};
 
 table! {
     /// Requests by section, if they are counted.
-    pub const SECTION = "sections.csv", "each origin, section, crawler and identity; only with `--paths`: see [sections](#sections)";
+    pub(crate) const SECTION = "sections.csv", "each origin, section, crawler and identity; only with `--paths`: see [sections](#sections)";
     only "audit --paths", |audit| audit.paths.is_some();
     rows of => &of.audit.sections;
     ((origin, section, (id, identity)), tally) => {
@@ -27,7 +27,7 @@ table! {
 
 table! {
     /// Requests by path, if they are counted.
-    pub const PATHS = "paths.csv", "each crawler and identity, and each of the 100 paths that it requested most (of equal ones, the first by origin and path); only with `--paths`";
+    pub(crate) const PATHS = "paths.csv", "each crawler and identity, and each of the 100 paths that it requested most (of equal ones, the first by origin and path); only with `--paths`";
     only "audit --paths", |audit| audit.paths.is_some();
     rows of => paths(of.audit);
     ((id, identity), origin, path, answers) => {
@@ -45,7 +45,7 @@ table! {
 
 table! {
     /// Distinct URLs, if they are counted.
-    pub const URLS = "urls.csv", "each crawler and identity, for all origins together; only with `--paths`";
+    pub(crate) const URLS = "urls.csv", "each crawler and identity, for all origins together; only with `--paths`";
     only "audit --paths", |audit| audit.paths.is_some();
     rows of => of.audit.paths.iter().flatten();
     ((id, identity), rows) => {

@@ -8,7 +8,7 @@ use crate::table::schema::{column, count, time};
 
 table! {
     /// What crawlers did after changes of robots.txt.
-    pub const REACTIONS = "reactions.csv", "each origin, crawler, identity, change of the rules for this crawler, and direction; only with an archive: see [reactions](#reactions-to-changes)";
+    pub(crate) const REACTIONS = "reactions.csv", "each origin, crawler, identity, change of the rules for this crawler, and direction; only with an archive: see [reactions](#reactions-to-changes)";
     rows of => of.audit.reactions();
     (origin, (id, identity), reaction) => {
         let ReactionRow { times, tally, around_fetch, .. } = reaction;

@@ -7,7 +7,7 @@ use crate::table::schema::{column, count, time};
 
 table! {
     /// Visits that products sent.
-    pub const REFERRALS = "referrals.csv", "each origin and operator, and each of its products with visits; no rows if no log has a Referer field: see [referrals](#referrals)";
+    pub(crate) const REFERRALS = "referrals.csv", "each origin and operator, and each of its products with visits; no rows if no log has a Referer field: see [referrals](#referrals)";
     rows of => &of.audit.referrals;
     ((origin, operator, product), referrals) => {
         let Referrals { visits, crawlers } = referrals;

@@ -8,7 +8,7 @@ use crate::table::schema::{column, count, line_number};
 
 table! {
     /// Reasons for unparsed lines.
-    pub const REJECTS = "rejects.csv", "each log file and reason why lines could not be parsed";
+    pub(crate) const REJECTS = "rejects.csv", "each log file and reason why lines could not be parsed";
     rows of => rejects(of.audit);
     (input, reason, reject) => {
         let sample = reject.sample.as_ref();

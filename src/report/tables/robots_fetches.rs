@@ -10,7 +10,7 @@ use crate::table::schema::{column, count, time};
 
 table! {
     /// Fetches of robots.txt by crawlers, and requests before the first fetch.
-    pub const ROBOTS_FETCHES = "robots-fetches.csv", "each origin, crawler and identity";
+    pub(crate) const ROBOTS_FETCHES = "robots-fetches.csv", "each origin, crawler and identity";
     rows of => of.audit.rows();
     ActorRow { origin, actor, tally, prior_fetches, .. } => {
         let (sums, fetches) = (tally.total(), &tally.robots_fetches);
@@ -35,7 +35,7 @@ table! {
 
 table! {
     /// How often crawlers fetch robots.txt again.
-    pub const REFETCHES = "refetches.csv", "each crawler and identity that fetched robots.txt with success, for all origins together and for each origin";
+    pub(crate) const REFETCHES = "refetches.csv", "each crawler and identity that fetched robots.txt with success, for all origins together and for each origin";
     rows of => refetches(of.audit);
     ((origin, (id, identity)), refetches) => {
         let Refetches { fetches, gaps, requests, on_old_copy } = refetches;

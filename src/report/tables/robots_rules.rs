@@ -8,7 +8,7 @@ use crate::table::schema::{column, count, line_number};
 
 table! {
     /// The broken rules with the lines around them.
-    pub const ROBOTS_RULES = "robots-rules.csv", "each broken rule of a robots.txt, the first 20 User-agent lines of its group, and the three rules of the group before it and after it";
+    pub(crate) const ROBOTS_RULES = "robots-rules.csv", "each broken rule of a robots.txt, the first 20 User-agent lines of its group, and the three rules of the group before it and after it";
     rows of => quoted_lines(of.audit);
     (digest, line, near) => {
     }

@@ -11,7 +11,7 @@ use crate::table::schema::{column, count};
 
 table! {
     /// Sessions of clients.
-    pub const SESSIONS = "sessions.csv", "each crawler and identity, for all origins together; only with `--session-minutes`: see [sessions](#sessions)";
+    pub(crate) const SESSIONS = "sessions.csv", "each crawler and identity, for all origins together; only with `--session-minutes`: see [sessions](#sessions)";
     only "audit --session-minutes MINUTES", |audit| has_option(audit, "session_minutes");
     rows of => &of.audit.sessions;
     ((id, identity), tally) => {
@@ -28,7 +28,7 @@ table! {
 
 table! {
     /// Sessions by network.
-    pub const NETWORKS = "networks.csv", "each crawler, identity and network of `--networks`, for all origins together: see [sessions](#sessions)";
+    pub(crate) const NETWORKS = "networks.csv", "each crawler, identity and network of `--networks`, for all origins together: see [sessions](#sessions)";
     only "audit --session-minutes MINUTES --networks FILE", |audit| has_option(audit, "networks");
     rows of => networks(of.audit);
     ((id, identity), network, sums) => {

@@ -6,7 +6,7 @@ use crate::table::schema::count;
 
 table! {
     /// A row for each origin, crawler and identity.
-    pub const SUMMARY = "summary.csv", "each origin, crawler and identity";
+    pub(crate) const SUMMARY = "summary.csv", "each origin, crawler and identity";
     rows of => of.audit.rows();
     of_actor => {
         let sums = of_actor.tally.total();

@@ -9,7 +9,7 @@ use crate::table::schema::{column, count};
 
 table! {
     /// Automated user agents that are not in the registry.
-    pub const UNKNOWN_CRAWLERS = "unknown-crawlers.csv", "each user agent that looks automated and belongs to no known crawler; at most 10,000, the rest is `(others)`";
+    pub(crate) const UNKNOWN_CRAWLERS = "unknown-crawlers.csv", "each user agent that looks automated and belongs to no known crawler; at most 10,000, the rest is `(others)`";
     rows of => unknown_crawlers(of.audit);
     crawler => {
         let UserAgentTally { sums, span } = crawler.tally;

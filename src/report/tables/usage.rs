@@ -7,7 +7,7 @@ use crate::table::schema::{column, count, line_number};
 
 table! {
     /// What crawlers fetched of paths about whose use robots.txt states a preference.
-    pub const USAGE = "usage.csv", "each origin, crawler, identity, and line of a robots.txt that states a preference about the purpose of the crawler: see [use](#statements-about-use)";
+    pub(crate) const USAGE = "usage.csv", "each origin, crawler, identity, and line of a robots.txt that states a preference about the purpose of the crawler: see [use](#statements-about-use)";
     rows of => of.audit.usage();
     (origin, (id, identity), usage) => {
         let UsageRow { digest, stated, tally } = usage;

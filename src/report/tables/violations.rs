@@ -10,7 +10,7 @@ use crate::table::schema::{column, time};
 
 table! {
     /// A row for each broken rule and crawler.
-    pub const VIOLATION = "violations.csv", "each origin, crawler, identity and deciding rule of one version of a robots.txt";
+    pub(crate) const VIOLATION = "violations.csv", "each origin, crawler, identity and deciding rule of one version of a robots.txt";
     rows of => of.audit.broken_rules();
     (origin, actor, broken) => {
         let Broken { rule, tally, prior_fetches } = broken;

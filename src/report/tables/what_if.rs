@@ -7,7 +7,7 @@ use crate::table::schema::{column, line_number};
 
 table! {
     /// What a draft of a robots.txt would change, if a draft is given.
-    pub const WHAT_IF = "what-if.csv", "each origin, crawler, identity, change, rule of the draft and rule in force";
+    pub(crate) const WHAT_IF = "what-if.csv", "each origin, crawler, identity, change, rule of the draft and rule in force";
     only "audit --what-if FILE", |audit| audit.simulation.is_some();
     rows of => of.audit.simulation.iter().flat_map(WhatIf::changes);
     (origin, actor, changed) => {

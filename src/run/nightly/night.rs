@@ -30,7 +30,7 @@ use super::site::Job;
 
 /// A night that is ready to run.
 #[derive(Debug)]
-pub struct NightlyRun {
+pub(crate) struct NightlyRun {
     /// The configuration file. The run enters its directory, to which its paths are relative.
     pub config: PathBuf,
     /// The day to audit; `None` means yesterday, in the zone of each site.
@@ -55,7 +55,7 @@ impl NightlyRun {
     /// # Errors
     /// If the configuration has a mistake, or an output or the state cannot be used. An error in one
     /// site is only an outcome.
-    pub fn run(mut self) -> Result<RunOutcome> {
+    pub(crate) fn run(mut self) -> Result<RunOutcome> {
         self.notification = self.notification.absolute()?;
         let file = std::path::absolute(&self.config)
             .map_err(|err| Error::io("cannot read --config", &self.config, err))?;

@@ -20,7 +20,7 @@ const NOTIFY_POLL: Duration = Duration::from_millis(20);
 
 /// Where the summary of a night goes.
 #[derive(Clone, Debug)]
-pub struct Notification {
+pub(crate) struct Notification {
     /// A file; - is standard output.
     pub mail_summary: Option<PathBuf>,
     /// A shell command that gets the summary as its standard input if there is news.
@@ -34,7 +34,7 @@ impl Notification {
     ///
     /// # Errors
     /// If the current directory is gone.
-    pub fn absolute(mut self) -> Result<Notification> {
+    pub(crate) fn absolute(mut self) -> Result<Notification> {
         if let Some(path) = self.mail_summary.as_mut().filter(|path| !is_stdout(path)) {
             let absolute = std::path::absolute(&*path);
             *path = absolute.map_err(|err| Error::io("cannot write --mail-summary", path, err))?;
@@ -43,17 +43,17 @@ impl Notification {
     }
 
     /// The file of the summary.
-    pub fn file(&self) -> Option<&Path> {
+    pub(crate) fn file(&self) -> Option<&Path> {
         self.mail_summary.as_deref().filter(|path| !is_stdout(path))
     }
 
     /// Whether the summary goes to standard output.
-    pub fn has_stdout(&self) -> bool {
+    pub(crate) fn has_stdout(&self) -> bool {
         self.mail_summary.as_deref().is_some_and(is_stdout)
     }
 
     /// Sends the summary to its file, to standard output and to the command.
-    pub fn send(
+    pub(crate) fn send(
         &self,
         nights: &[SiteNight],
         events: &[EventRow],

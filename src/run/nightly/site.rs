@@ -43,7 +43,7 @@ use super::super::written::{WrittenReport, write_report};
 const ATTEMPTS_MAX: usize = 3;
 
 /// A site that is ready to be audited.
-pub struct Job<'a> {
+pub(crate) struct Job<'a> {
     pub site: &'a SiteConfig,
     /// The day of the run, in the zone of the site.
     pub today: Day,
@@ -59,7 +59,7 @@ pub struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// The job of `site`; `day` is the requested day, if there is one.
-    pub fn new(
+    pub(crate) fn new(
         site: &'a SiteConfig,
         config: &ConfigFile,
         day: Option<Day>,
@@ -89,7 +89,7 @@ impl<'a> Job<'a> {
 
     /// The mistake if logs of the site name no host, and it has no origin: no robots.txt would apply
     /// to their requests.
-    pub fn origin_error(&self) -> Option<ConfigError> {
+    pub(crate) fn origin_error(&self) -> Option<ConfigError> {
         // Other mistakes are known.
         let setup = self.setup(&[]).ok()?;
         let log = self.hosts(&setup).unnamed.into_iter().next()?;
@@ -133,7 +133,7 @@ impl<'a> Job<'a> {
     }
 
     /// A description of what would be read and written.
-    pub fn described(&self, state: &State) -> Result<String> {
+    pub(crate) fn described(&self, state: &State) -> Result<String> {
         let plan = Plan::new(state, &self.site.name, self.sources())?;
         let report = day_directory(&self.site.reports, self.day);
         let report = path_text(&report);
@@ -156,7 +156,7 @@ impl<'a> Job<'a> {
     }
 
     /// Runs the job. Returns its exit status, and its result for the night summary.
-    pub fn run(&self, config: &ConfigFile, state: &mut State) -> (RunOutcome, SiteNight) {
+    pub(crate) fn run(&self, config: &ConfigFile, state: &mut State) -> (RunOutcome, SiteNight) {
         let mut night = SiteNight {
             site: self.site.name.clone(),
             day: Some(self.day),
@@ -199,13 +199,13 @@ impl<'a> Job<'a> {
     }
 
     /// Adds the inputs to `outputs`.
-    pub fn name_inputs(&self, outputs: &mut Outputs) {
+    pub(crate) fn name_inputs(&self, outputs: &mut Outputs) {
         name_inputs(&self.audit, &self.sources(), outputs);
     }
 
     /// The files of the site, also those that appear until they are read. What is wrong with them is
     /// reported when the site is audited.
-    pub fn files(&self) -> Outputs {
+    pub(crate) fn files(&self) -> Outputs {
         let mut files = Outputs::new(Overwrite::Own);
         let _ = check_files(&self.audit, &self.sources(), &mut files);
         let _ = files.directory("reports", &self.site.reports);
@@ -227,12 +227,12 @@ impl<'a> Job<'a> {
     }
 
     /// The file of added crawlers.
-    pub fn crawlers(&self) -> Option<&Path> {
+    pub(crate) fn crawlers(&self) -> Option<&Path> {
         self.audit.crawlers.as_deref()
     }
 
     /// The last complete day, or the requested day.
-    pub fn last_day(&self) -> Day {
+    pub(crate) fn last_day(&self) -> Day {
         self.day.max(self.today.plus(-1))
     }
 

@@ -22,7 +22,7 @@ const JOBS_MAX: usize = 1000;
 
 /// Fetches that are ready to run.
 #[derive(Debug)]
-pub struct FetchRun {
+pub(crate) struct FetchRun {
     /// Origins; - is a list on standard input.
     pub origins: Vec<String>,
     /// The archive; it is created if it does not exist.
@@ -53,7 +53,7 @@ impl FetchRun {
     ///
     /// # Errors
     /// If a setting is not valid, or the archive cannot be written.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         if !(1..=JOBS_MAX).contains(&self.jobs) {
             return Err(Error::usage(format!(
                 "--jobs {} is not valid; write a number from 1 to \

@@ -24,7 +24,7 @@ const PROBLEMS_SHOWN_MAX: usize = 20;
 
 /// An import that is ready to run.
 #[derive(Debug)]
-pub struct ImportRun {
+pub(crate) struct ImportRun {
     /// Files or directories to import.
     pub paths: Vec<PathBuf>,
     /// The archive; it is created if it does not exist.
@@ -44,7 +44,7 @@ impl ImportRun {
     ///
     /// # Errors
     /// If a setting is not valid, or nothing could be imported.
-    pub fn run(self) -> Result<RunOutcome> {
+    pub(crate) fn run(self) -> Result<RunOutcome> {
         let origin = self.origin.as_deref().map(named_origin).transpose()?;
         let at = match self.at.as_deref() {
             None => FetchedAt::Unsaid,

@@ -16,7 +16,7 @@ use super::super::sandbox::access_rights::TcpUse;
 ///
 /// # Errors
 /// If it is one of them.
-pub fn check_archive<'a>(
+pub(crate) fn check_archive<'a>(
     path: &Path,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<Outputs> {
@@ -32,7 +32,7 @@ pub fn check_archive<'a>(
 ///
 /// # Errors
 /// If it is not an archive, or cannot be read.
-pub fn open_archive(path: &Path, console: &dyn Console) -> Result<Archive> {
+pub(crate) fn open_archive(path: &Path, console: &dyn Console) -> Result<Archive> {
     open_with(Outputs::new(Overwrite::Own), path, console)
 }
 
@@ -40,7 +40,11 @@ pub fn open_archive(path: &Path, console: &dyn Console) -> Result<Archive> {
 ///
 /// # Errors
 /// As [`open_archive`], and if `output` is in use.
-pub fn open_archive_for(output: &Path, path: &Path, console: &dyn Console) -> Result<Archive> {
+pub(crate) fn open_archive_for(
+    output: &Path,
+    path: &Path,
+    console: &dyn Console,
+) -> Result<Archive> {
     let mut outputs = Outputs::new(Overwrite::Own);
     outputs.updated("DIRECTORY", output)?;
     open_with(outputs, path, console)
@@ -53,7 +57,7 @@ fn open_with(mut files: Outputs, path: &Path, console: &dyn Console) -> Result<A
 }
 
 /// Parses an origin. A host alone or the URL of its robots.txt is accepted.
-pub fn named_origin(text: &str) -> Result<Origin> {
+pub(crate) fn named_origin(text: &str) -> Result<Origin> {
     let with_scheme = match text.contains("://") {
         true => text.to_owned(),
         false => format!("https://{text}"),
@@ -67,7 +71,7 @@ pub fn named_origin(text: &str) -> Result<Origin> {
 }
 
 /// Parses a time.
-pub fn named_time(text: &str) -> Result<UtcTime> {
+pub(crate) fn named_time(text: &str) -> Result<UtcTime> {
     time_named(text).ok_or_else(|| {
         let why = format!(
             "'{text}' is not a valid time; write 2025-01-31T12:00:00Z, or \
@@ -78,7 +82,7 @@ pub fn named_time(text: &str) -> Result<UtcTime> {
 }
 
 /// The history of `origin` in `archive`, which must not be empty.
-pub fn known_history(archive: &Archive, origin: &Origin) -> Result<Vec<HistoryEntry>> {
+pub(crate) fn known_history(archive: &Archive, origin: &Origin) -> Result<Vec<HistoryEntry>> {
     let entries = archive.history(origin)?;
     if entries.is_empty() { Err(unknown(archive, origin)) } else { Ok(entries) }
 }
@@ -91,7 +95,11 @@ fn unknown(archive: &Archive, origin: &Origin) -> Error {
 }
 
 /// The newest snapshot of `origin` at or before `time`.
-pub fn newest(archive: &Archive, origin: &Origin, time: Option<UtcTime>) -> Result<HistoryEntry> {
+pub(crate) fn newest(
+    archive: &Archive,
+    origin: &Origin,
+    time: Option<UtcTime>,
+) -> Result<HistoryEntry> {
     if let Some(entry) = archive.newest(origin, time)? {
         return Ok(entry);
     }

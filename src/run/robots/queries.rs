@@ -27,7 +27,7 @@ use super::shown::{described, print_body};
 
 /// An archive to ask. Its methods print the answers.
 #[derive(Debug)]
-pub struct ArchiveQuery {
+pub(crate) struct ArchiveQuery {
     /// The archive.
     pub archive: PathBuf,
     /// Who follows the run.
@@ -39,7 +39,7 @@ impl ArchiveQuery {
     ///
     /// # Errors
     /// If the archive cannot be read, or standard output cannot be written.
-    pub fn list(&self, only_origins: bool) -> Result<RunOutcome> {
+    pub(crate) fn list(&self, only_origins: bool) -> Result<RunOutcome> {
         let archive = self.open()?;
         let mut out = BufWriter::new(self.console.stdout()?);
         if !only_origins {
@@ -70,7 +70,7 @@ impl ArchiveQuery {
     ///
     /// # Errors
     /// If a name is not valid, the archive has no such snapshot, or cannot be read.
-    pub fn show(&self, origin: &str, at: Option<&str>) -> Result<RunOutcome> {
+    pub(crate) fn show(&self, origin: &str, at: Option<&str>) -> Result<RunOutcome> {
         let origin = named_origin(origin)?;
         let at = at.map(named_time).transpose()?;
         let archive = self.open()?;
@@ -86,7 +86,7 @@ impl ArchiveQuery {
     ///
     /// # Errors
     /// As [`ArchiveQuery::show`].
-    pub fn log(&self, origin: &str) -> Result<RunOutcome> {
+    pub(crate) fn log(&self, origin: &str) -> Result<RunOutcome> {
         let origin = named_origin(origin)?;
         let archive = self.open()?;
         let entries = known_history(&archive, &origin)?;
@@ -100,7 +100,7 @@ impl ArchiveQuery {
     ///
     /// # Errors
     /// As [`ArchiveQuery::show`].
-    pub fn diff(&self, origin: &str, from: &str, to: Option<&str>) -> Result<RunOutcome> {
+    pub(crate) fn diff(&self, origin: &str, from: &str, to: Option<&str>) -> Result<RunOutcome> {
         let origin = named_origin(origin)?;
         let from = named_time(from)?;
         let to = to.map(named_time).transpose()?;
@@ -121,7 +121,7 @@ impl ArchiveQuery {
     ///
     /// # Errors
     /// As [`ArchiveQuery::show`].
-    pub fn at(&self, origin: &str, time: &str, before: BeforeFirst) -> Result<RunOutcome> {
+    pub(crate) fn at(&self, origin: &str, time: &str, before: BeforeFirst) -> Result<RunOutcome> {
         let origin = named_origin(origin)?;
         let time = named_time(time)?;
         let archive = self.open()?;
@@ -151,7 +151,7 @@ impl ArchiveQuery {
     ///
     /// # Errors
     /// If the archive cannot be read, or the directory cannot be written.
-    pub fn export(&self, directory: &Path) -> Result<RunOutcome> {
+    pub(crate) fn export(&self, directory: &Path) -> Result<RunOutcome> {
         check_directory_name("DIRECTORY", directory)?;
         let archive = open_archive_for(directory, &self.archive, &*self.console)?;
         let snapshots = export(&archive, directory)?;

@@ -10,7 +10,7 @@ use super::super::console::Console;
 use super::super::output::cannot_print;
 
 /// A snapshot as one line.
-pub fn described(entry: &HistoryEntry) -> String {
+pub(crate) fn described(entry: &HistoryEntry) -> String {
     let fetch = &entry.fetch;
     let mut text = format!("fetched {}: {}", fetch.fetched_at, fetch.outcome);
     for hop in &fetch.chain {
@@ -28,7 +28,7 @@ pub fn described(entry: &HistoryEntry) -> String {
 
 /// Writes `bytes` to standard output. On a terminal, control characters other than line ends are
 /// escaped.
-pub fn print_body(bytes: &[u8], console: &dyn Console) -> Result<()> {
+pub(crate) fn print_body(bytes: &[u8], console: &dyn Console) -> Result<()> {
     let mut stdout = console.stdout()?;
     let written = match stdout.is_terminal() {
         false => stdout.write_all(bytes),

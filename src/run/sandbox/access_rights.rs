@@ -14,7 +14,7 @@ use landlock::{
 
 /// Whether a run opens TCP connections.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum TcpUse {
+pub(crate) enum TcpUse {
     None,
     Needed,
 }
@@ -22,7 +22,7 @@ pub enum TcpUse {
 /// What the kernel refuses from now on.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "other systems refuse nothing"))]
-pub enum Confinement {
+pub(crate) enum Confinement {
     /// All that was asked for.
     Whole,
     /// A part of it: the kernel is older.
@@ -33,7 +33,7 @@ pub enum Confinement {
 
 impl TcpUse {
     /// [`TcpUse::Needed`] if `is_needed`.
-    pub fn needed_if(is_needed: bool) -> TcpUse {
+    pub(crate) fn needed_if(is_needed: bool) -> TcpUse {
         if is_needed { TcpUse::Needed } else { TcpUse::None }
     }
 }
@@ -82,7 +82,7 @@ const DEVICES: [&str; 1] = ["/dev/null"];
 /// to write outside of `written`, to run programs, to reach other processes by signals or sockets
 /// without a file, and to open TCP connections unless they are needed.
 #[cfg(target_os = "linux")]
-pub fn restrict(read: &[PathBuf], written: &[PathBuf], tcp: TcpUse) -> Confinement {
+pub(crate) fn restrict(read: &[PathBuf], written: &[PathBuf], tcp: TcpUse) -> Confinement {
     match restricted(read, written, tcp) {
         Ok(RulesetStatus::FullyEnforced) => Confinement::Whole,
         Ok(RulesetStatus::PartiallyEnforced) => Confinement::Partial,
@@ -93,7 +93,7 @@ pub fn restrict(read: &[PathBuf], written: &[PathBuf], tcp: TcpUse) -> Confineme
 
 /// Does nothing: only Linux has Landlock.
 #[cfg(not(target_os = "linux"))]
-pub fn restrict(_read: &[PathBuf], _written: &[PathBuf], _tcp: TcpUse) -> Confinement {
+pub(crate) fn restrict(_read: &[PathBuf], _written: &[PathBuf], _tcp: TcpUse) -> Confinement {
     Confinement::Absent("only Linux has Landlock".to_owned())
 }
 

@@ -12,7 +12,7 @@ use system_calls::refuse_calls;
 
 /// Confines this thread, and those that it starts, to the files of `outputs`. Where that is not
 /// possible, the run goes on as it is. Returns what held, for people.
-pub fn confine(outputs: &Outputs, tcp: TcpUse) -> [String; 2] {
+pub(crate) fn confine(outputs: &Outputs, tcp: TcpUse) -> [String; 2] {
     let read: Vec<PathBuf> = outputs.read_directories().collect();
     let written: Vec<PathBuf> = outputs.written_directories().collect();
     let confinement = restrict(&read, &written, tcp);

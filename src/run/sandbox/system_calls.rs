@@ -11,7 +11,7 @@ use super::access_rights::TcpUse;
 /// # Errors
 /// Why nothing is refused.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub fn refuse_calls(_tcp: TcpUse) -> Result<usize, String> {
+pub(crate) fn refuse_calls(_tcp: TcpUse) -> Result<usize, String> {
     Err("only Linux on x86-64 and ARM64 is supported".to_owned())
 }
 
@@ -20,7 +20,7 @@ pub fn refuse_calls(_tcp: TcpUse) -> Result<usize, String> {
 /// # Errors
 /// Why nothing is refused.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub fn refuse_calls(tcp: TcpUse) -> Result<usize, String> {
+pub(crate) fn refuse_calls(tcp: TcpUse) -> Result<usize, String> {
     filter::install(tcp)
 }
 
@@ -174,7 +174,7 @@ mod filter {
     type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
     /// See [`super::refuse_calls`].
-    pub fn install(tcp: TcpUse) -> Result<usize, String> {
+    pub(crate) fn install(tcp: TcpUse) -> Result<usize, String> {
         let programs = programs(tcp).map_err(|err| err.to_string())?;
         for (program, _) in &programs {
             apply_filter(program).map_err(|err| err.to_string())?;

@@ -15,7 +15,7 @@ use crate::url::dialect::Dialect;
 const STACK_WORDS: usize = 512;
 
 /// Whether `suffix`, without `*` at its end, matches `path`.
-pub(crate) fn is_match(suffix: &[u8], end: End, path: &[u8]) -> bool {
+pub fn is_match(suffix: &[u8], end: End, path: &[u8]) -> bool {
     let (mut on_stack, mut on_heap) = ([0; STACK_WORDS], Vec::new());
     let mut rest = path;
     let mut start = Start::Here;

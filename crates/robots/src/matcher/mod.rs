@@ -9,7 +9,7 @@ pub mod select;
 pub mod pattern;
 pub mod reference;
 
-mod encoded;
+pub mod encoded;
 pub mod glob;
 pub mod precedence;
 

@@ -37,11 +37,7 @@ impl Judge {
     /// The history of `origin`, shared by all callers; `None` if there is none. Call it once per
     /// origin, not once per request. Files that cannot be read are among the
     /// [failures](Judge::failures).
-    pub fn known(
-        &self,
-        origin: &Origin,
-        host_source: HostSource,
-    ) -> Option<Arc<OriginHistory>> {
+    pub fn known(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<OriginHistory>> {
         let known = self.known_of_store(origin, host_source);
         match host_source {
             HostSource::Own => self.with_outages(Some(origin), known),

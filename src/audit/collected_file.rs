@@ -36,7 +36,7 @@ const MAGIC: &[u8] = b"botaudit collected 1 ";
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit collected ";
 
 /// Options that do not change what is collected.
-const NEUTRAL: [&str; 16] = [
+const NEUTRAL: [&str; 18] = [
     "what_if",
     "what_if_for",
     "dns_max",
@@ -48,6 +48,8 @@ const NEUTRAL: [&str; 16] = [
     "reaction_days",
     "reaction_requests",
     "reaction_quiet_days",
+    "ignores_min",
+    "rarely_max",
     "ignore_usage",
     "session_minutes",
     "paths",

@@ -29,6 +29,8 @@ pub struct ActorRow {
     pub broken: Vec<Broken>,
     /// Earlier fetches of robots.txt before these violations.
     pub prior_fetches: PriorFetchCounts,
+    /// Whether it, or another crawler of its operator, has fetched robots.txt successfully.
+    pub has_read: bool,
     /// Its Crawl-delays, by version of robots.txt.
     pub delayed: Vec<Delayed>,
     /// Its requests for paths with a preference about their use, by version of robots.txt.
@@ -99,7 +101,19 @@ impl ActorRow {
         let reactions = tally.reactions.take().filter(|_| times == Times::Kept);
         let rows = reactions.map(|reactions| origin_reactions.rows(&reactions, known_fetches));
         let reactions = rows.transpose()?.unwrap_or_default();
-        Ok(ActorRow { origin, actor, tally, broken, prior_fetches, delayed, usage, reactions })
+        // Where times are given up, the number of its fetches is still known.
+        let has_read = known_fetches.are_there() || tally.robots_fetches.successful_fetches > 0;
+        Ok(ActorRow {
+            origin,
+            actor,
+            tally,
+            broken,
+            prior_fetches,
+            has_read,
+            delayed,
+            usage,
+            reactions,
+        })
     }
 
     /// Checks that separate sums agree.

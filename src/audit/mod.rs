@@ -11,6 +11,7 @@ pub mod client_key;
 pub mod collected_file;
 pub mod comparison;
 pub mod compliance;
+pub mod conduct;
 pub mod coverage;
 pub mod crawler_row;
 pub mod damaged_file;

@@ -12,6 +12,7 @@ use crate::judge::timeline::BeforeFirst;
 use crate::merge::{Merge, sum};
 use crate::time::Day;
 
+use super::conduct::{Conduct, ConductLimits};
 use super::coverage::Coverage;
 use super::crawler_row::{ActorRow, Broken, Delayed};
 use super::parse_rate::UnreadLogs;
@@ -51,6 +52,8 @@ pub struct ReportModel {
     pub referrals: ReferralRows,
     /// The price of 10^9 bytes, if it is given.
     pub price: Option<Money>,
+    /// From which share of violations on a crawler has a conduct.
+    pub conduct_limits: ConductLimits,
     /// By user agent.
     pub unknown_crawlers: Vec<UnknownCrawler>,
     /// What did not fit in `unknown_crawlers`.
@@ -166,6 +169,12 @@ impl ReportModel {
     /// Whether it is neither spoofed nor a tool: headlines and thresholds are about these.
     pub(crate) fn is_own_crawler(&self, (crawler, identity): Actor) -> bool {
         identity != Identity::Spoofed && !self.is_tool(crawler)
+    }
+
+    /// The conduct of the crawler of `row` at its origin.
+    pub(crate) fn conduct(&self, row: &ActorRow) -> Conduct {
+        let after_fetch = row.prior_fetches.after_fetch();
+        self.conduct_limits.conduct(&row.tally.total(), after_fetch, row.has_read)
     }
 
     /// Sums over all crawlers that are not spoofed, without tools.

@@ -217,6 +217,11 @@ impl KnownFetches<'_> {
 }
 
 impl KnownFetches<'_> {
+    /// Whether there is any.
+    pub(crate) fn are_there(&self) -> bool {
+        !self.own.fetches.is_empty() || !self.operator.is_empty()
+    }
+
     /// Whether all of them are known.
     pub(crate) fn are_complete(&self) -> bool {
         self.own.times == Times::Kept && self.operator_times == Times::Kept

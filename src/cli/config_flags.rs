@@ -364,5 +364,16 @@ config_flags! {
         /// the tool or its purpose.
         #[arg(long, value_name = "CONDITION", hide_short_help = true)]
         fail_on: Vec<String>,
+
+        /// Share of violations from which a crawler that has read robots.txt ignores it, in percent [default: 50]
+        ///
+        /// The share counts if it is certain: the lower end of its interval of 95 % decides, as the upper end does
+        /// for --rarely-max. The column conduct of summary.csv has the result.
+        #[arg(help_heading = "Conduct", long, value_name = "PERCENT", hide_short_help = true)]
+        ignores_min: Option<Percent>,
+
+        /// Share of violations up to which a crawler rarely breaks a rule, in percent [default: 5]
+        #[arg(help_heading = "Conduct", long, value_name = "PERCENT", hide_short_help = true)]
+        rarely_max: Option<Percent>,
     }
 }

@@ -32,6 +32,12 @@ pub(crate) const REACTION_REQUESTS: usize = 3;
 /// The default of `reaction_quiet_days`.
 pub(crate) const REACTION_QUIET_DAYS: usize = 7;
 
+/// The default of `ignores_min`, in percent.
+pub(crate) const IGNORES_MIN: f64 = 50.0;
+
+/// The default of `rarely_max`, in percent.
+pub(crate) const RARELY_MAX: f64 = 5.0;
+
 settings! {
     /// The configuration of an audit. Each key is the flag of the same name, and has its default if
     /// it is `None`. Keys that are texts on the command line can be set by typed values, too:
@@ -115,6 +121,12 @@ settings! {
         pub reaction_requests: usize = REACTION_REQUESTS,
         /// The days without requests after which a crawler has stopped.
         pub reaction_quiet_days: usize = REACTION_QUIET_DAYS,
+        /// The smallest share of violations of a crawler that ignores robots.txt.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub ignores_min: Percent,
+        /// The greatest share of violations of a crawler that rarely breaks a rule.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rarely_max: Percent,
         /// After how many minutes without requests a session ends; sessions are counted only then.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub session_minutes: usize,
@@ -247,6 +259,17 @@ impl AuditConfig {
         ];
         let lonely = of_fetches.iter().filter(|(_, is_used)| *is_used && self.fetch != Some(true));
         faults.extend(lonely.map(|(key, _)| Fault::needs(key, "fetch")));
+        let [ignores_min, rarely_max] =
+            [(self.ignores_min, IGNORES_MIN), (self.rarely_max, RARELY_MAX)]
+                .map(|(given, default)| given.map_or(default, Percent::get));
+        if rarely_max >= ignores_min {
+            let key = if self.rarely_max.is_some() { "rarely_max" } else { "ignores_min" };
+            let why = format!(
+                "the greatest share of `rarely`, {rarely_max} %, must be less than the \
+                 smallest share of `ignores`, {ignores_min} %"
+            );
+            faults.push(Fault::new(key, why));
+        }
         match (self.ip.unwrap_or_default(), &self.ip_salt) {
             (AddressForm::Hash, None) => {
                 let why = "hash needs a secret, otherwise the addresses can be found by trying all of \

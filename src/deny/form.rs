@@ -82,3 +82,15 @@ impl Form {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::page_model::action::SERVERS;
+
+    #[test]
+    fn the_page_names_forms() {
+        let is_form = |form| Form::ALL.into_iter().any(|known| known.as_str() == form);
+        assert!(SERVERS.into_iter().all(|(_, form)| is_form(form)));
+    }
+}

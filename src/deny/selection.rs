@@ -1,5 +1,8 @@
 //! The crawlers of a report that a condition selects.
 
+use std::cmp::Reverse;
+
+use crate::audit::conduct::Conduct;
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::model::ReportModel;
 use crate::crawlers::crawler::{CrawlerId, TOOL_PURPOSES};
@@ -12,7 +15,7 @@ use crate::report::threshold::Threshold;
 use crate::time::Zone;
 
 /// The condition without `--where`.
-pub(crate) const DEFAULT_CONDITION: &str = "violations > 0";
+pub(crate) const DEFAULT_CONDITION: &str = "conduct = 'ignores'";
 
 /// Denying these removes the site from search results, stops its advertisements, or its previews in
 /// messages.
@@ -40,6 +43,9 @@ pub(crate) struct DenySelection {
     pub reserved: Vec<String>,
     /// Crawlers in whose name others met the condition.
     pub spoofed: Vec<String>,
+    /// Crawlers with violations that do not meet the condition, with the conduct where they have
+    /// most violations; most violations first.
+    pub others: Vec<(String, Conduct)>,
 }
 
 impl DenySelection {
@@ -73,8 +79,28 @@ impl DenySelection {
             }
         }
         found.denied.sort_by(|left, right| left.name.cmp(&right.name));
+        found.others = others(audit, &found);
         Ok(found)
     }
+}
+
+/// The crawlers with violations that are not in `found`.
+fn others(audit: &ReportModel, found: &DenySelection) -> Vec<(String, Conduct)> {
+    let violations = |row: &&ActorRow| row.tally.total().violations;
+    let own = audit.rows().iter().filter(|row| audit.is_own_crawler(row.actor));
+    let mut rows: Vec<&ActorRow> = own.filter(|row| violations(row) > 0).collect();
+    rows.sort_by_key(|row| Reverse(violations(row)));
+    let mut others: Vec<(String, Conduct)> = Vec::new();
+    for row in rows {
+        let name = &audit.registry.crawler(row.actor.0).name;
+        let is_named = found.denied.iter().any(|denied| denied.name == *name)
+            || found.reserved.contains(name)
+            || others.iter().any(|(other, _)| other == name);
+        if !is_named {
+            others.push((name.clone(), audit.conduct(row)));
+        }
+    }
+    others
 }
 
 fn add_name(names: &mut Vec<String>, name: &String) {

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use crate::audit::conduct::Conduct;
 use crate::audit::coverage::Coverage;
 use crate::crawlers::{crawler::CrawlerId, identity::Identity};
 use crate::measures::draft_effect::WhatIfChange;
@@ -28,13 +29,33 @@ const NAME_CHARS_MAX: usize = 40;
 /// A headline, notes, and the rows with the most violations.
 pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     let head = wrapped(&headline(model, view.palette), view.columns, 2);
-    let below = unread_line(model)
+    let below = conduct_line(model)
+        + &unread_line(model)
         + &identity_lines(model)
         + &what_if_lines(model)
         + &comparison_lines(model)
         + &reaction_line(model)
         + &cost_line(model);
     head + &wrapped(&below, view.columns, 4) + &table_text(model, view)
+}
+
+/// Who ignores robots.txt, and what the others with violations do; empty without violations.
+fn conduct_line(model: &PageModel<'_>) -> String {
+    if model.audit.coverage.nothing().is_some() {
+        return String::new();
+    }
+    let words = [
+        (Conduct::Ignores, "ignore robots.txt"),
+        (Conduct::BreaksSome, "break some rules"),
+        (Conduct::Rarely, "rarely break a rule"),
+        (Conduct::NotRead, "break rules and have not read robots.txt"),
+    ];
+    let with = |(conduct, words)| match &model.with_conduct(conduct)[..] {
+        [] => None,
+        crawlers => Some(format!("{words}: {}", most_of(model, crawlers, CHANGED_SHOWN))),
+    };
+    let all: Vec<String> = words.into_iter().filter_map(with).collect();
+    if all.is_empty() { String::new() } else { format!("  {}\n", all.join("; ")) }
 }
 
 /// The logs that could not be read.

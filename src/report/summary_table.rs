@@ -155,6 +155,7 @@ fn by_crawler(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
             grouped(totals.sums.violations),
             rate(&totals.sums),
             view.cell(&name),
+            totals.conduct(model.audit.conduct_limits).words().to_owned(),
             view.cell(&page_text(&crawler.operator)),
             crawler.stated_policy().as_str().to_owned(),
             view.cell(&some_origins(origins.get(actor).map_or(&[], Vec::as_slice))),
@@ -163,9 +164,17 @@ fn by_crawler(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
     });
     SummaryTable {
         what: "crawler",
-        header: &["violations", "of judged", "crawler", "operator", "stated policy", "origin"],
+        header: &[
+            "violations",
+            "of judged",
+            "crawler",
+            "robots.txt",
+            "operator",
+            "stated policy",
+            "origin",
+        ],
         numbers: 2,
-        dropped: &[3, 4, 5],
+        dropped: &[4, 5, 6, 3],
         rows: rows.collect(),
         total,
     }

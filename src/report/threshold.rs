@@ -4,7 +4,7 @@
 //! held against it: rows of spoofed crawlers count only where the condition
 //! names `identity`. Rows of tools count only where it names the tool or its purpose.
 
-use crate::audit::{crawler_row::ActorRow, model::ReportModel};
+use crate::audit::{conduct::Conduct, crawler_row::ActorRow, model::ReportModel};
 use crate::crawlers::crawler::TOOL_PURPOSES;
 use crate::crawlers::{identity::Identity, registry::Registry};
 
@@ -123,10 +123,17 @@ fn words<'a>(column: &'a str, registry: &'a Registry) -> impl Iterator<Item = &'
 }
 
 fn is_known(column: &str, word: &str, registry: &Registry) -> bool {
+    if column == "conduct" {
+        return Conduct::ALL.into_iter().any(|conduct| conduct.as_str() == word);
+    }
     !OF_THE_REGISTRY.contains(&column) || words(column, registry).any(|known| known == word)
 }
 
 fn unknown_word(column: &str, word: &str, registry: &Registry) -> String {
+    if column == "conduct" {
+        let all = Conduct::ALL.map(Conduct::as_str).join(", ");
+        return format!("no crawler has the conduct '{word}'; did you mean {all}?");
+    }
     let all: std::collections::BTreeSet<&str> = words(column, registry).collect();
     let is_near = |known: &&str| {
         let (known, word) = (known.to_ascii_lowercase(), word.to_ascii_lowercase());

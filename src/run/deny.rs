@@ -11,7 +11,7 @@ use crate::deny::form::{DenyBy, Form};
 use crate::deny::pattern::HEADER;
 use crate::deny::replay::Replay;
 use crate::deny::rules::{DenyRules, MARK, agent_groups, network_groups};
-use crate::deny::selection::DenySelection;
+use crate::deny::selection::{DEFAULT_CONDITION, DenySelection};
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::logs::detect::Hints;
@@ -30,6 +30,9 @@ use super::setup::{hints, refusal};
 
 /// Operators change names and addresses.
 const REVIEW_DAYS: u32 = 90;
+
+/// The most crawlers that are named as not refused.
+const OTHERS_SHOWN: usize = 5;
 
 /// Rules that are ready to be made.
 #[derive(Debug)]
@@ -87,6 +90,12 @@ impl DenyRun {
         let selection = DenySelection::new(&model, &condition, &registry)?;
         self.tell(&selection);
         if selection.denied.is_empty() {
+            if self.condition == DEFAULT_CONDITION {
+                return Err(Error::usage(
+                    "no crawler in this report ignores robots.txt; nothing was written; to refuse \
+                     others, name them with --where",
+                ));
+            }
             let why = format!("no crawler meets \"{}\"; nothing was written", self.condition);
             return Err(Error::usage(why));
         }
@@ -136,6 +145,18 @@ impl DenyRun {
             self.console.note(&format!(
                 "not refused, although the condition is met: {names}; crawlers for search, ads and \
                  previews, and tools, must be named: --where \"crawler = '{first}'\""
+            ));
+        }
+        if self.condition == DEFAULT_CONDITION && !selection.others.is_empty() {
+            let first = selection.others.iter().take(OTHERS_SHOWN);
+            let first = first.map(|(name, conduct)| format!("{name} ({})", conduct.words()));
+            let mut names = first.collect::<Vec<_>>().join(", ");
+            if let Some(more @ 1..) = selection.others.len().checked_sub(OTHERS_SHOWN) {
+                names += &format!(" and {more} more");
+            }
+            self.console.note(&format!(
+                "not refused, because they do not ignore robots.txt: {names}; --where \"violations > \
+                 0\" refuses them too"
             ));
         }
         if !selection.spoofed.is_empty() {

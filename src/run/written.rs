@@ -84,7 +84,7 @@ pub(crate) fn write_report(
     let encoded = tally.encoded();
     let write_others = || -> Result<WrittenReport> {
         let audit = ReportModel::new(tally)?;
-        let model = PageModel::of(&audit, evidence.name);
+        let model = PageModel::of(&audit, evidence.name).written_to(output);
         let write_page = || write(PAGE, page(&model).as_bytes());
         let (page, tables) = both(write_page, || write_tables(staging, output, &audit));
         page.and(tables)?;

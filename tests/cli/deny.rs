@@ -56,7 +56,9 @@ fn gptbot_and_others() -> Sandbox {
 
 fn deny(sandbox: &Sandbox, form: &str, more: &[&str]) -> Ran {
     let words = ["deny", "--for", form, "--crawlers", "crawlers.csv"];
-    sandbox.run_words(&[&words[..], more].concat(), b"")
+    // Each has few requests: none is certain to ignore robots.txt.
+    let all: &[&str] = if more.contains(&"--where") { &[] } else { &["--where", "violations > 0"] };
+    sandbox.run_words(&[&words[..], all, more].concat(), b"")
 }
 
 /// The rules for all that may be denied by `form`.

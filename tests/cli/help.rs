@@ -229,7 +229,13 @@ fn prepare(sandbox: &Sandbox, name: &str) {
             let key = "--client-key 0123456789abcdef";
             sandbox.run(&format!("{share} --collect part-7.collected {key} 7.gz")).exits(0);
         }
-        "deny" | "evidence" => {
+        "deny" => {
+            let ignored = (2..32).map(|at| line(at, "/private/x", 200, GPTBOT)).collect::<String>();
+            let log = line(1, "/robots.txt", 200, GPTBOT) + &ignored;
+            sandbox.write("ignoring.log", log.replace("192.0.2", "example.com:443 192.0.2"));
+            sandbox.run("audit --robots robots -o report a.gz ignoring.log").exits(0);
+        }
+        "evidence" => {
             sandbox.run("audit --robots robots -o report a.gz").exits(0);
         }
         "report" => {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::browser::{Script, Shown, browser, headless, show, show_with};
 use crate::program::{Sandbox, line, repository};
 
+const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 
 /// The page of an audit of the sample data.
@@ -283,7 +284,7 @@ fn many_origins_fit_into_a_page() {
     sandbox.run("audit -q --crawlers crawlers.csv --robots robots -o report access.log").exits(0);
     let page = sandbox.text("report/report.html");
     assert!(page.len() <= 1_000_000, "{}", page.len());
-    assert!(page.contains("200 origins: 73 of 110 crawlers broke the rules"));
+    assert!(page.contains("200 origins: 73 of 110 crawlers broke a rule"));
     let Some(browser) = browser() else { return };
     let shown = show(&browser, page, "by-crawler", "");
     shown.is_sound();
@@ -319,24 +320,61 @@ fn what_to_do_names_commands_that_run() {
     let commands = [
         r"botaudit check 'https://a.example/private?a=1&b='\''2'\''' --crawler bingbot --robots 'it'\''s robots.txt'",
         "botaudit crawlers show bingbot",
-        "botaudit deny REPORT --for nginx --where 'crawler = \"bingbot\"'",
-        "botaudit evidence REPORT --crawler bingbot --origin https://a.example -o evidence",
+        "botaudit deny report --for nginx --where 'crawler = \"bingbot\"'",
+        "botaudit evidence report --crawler bingbot --origin https://a.example -o evidence",
         "botaudit formats detect access.log",
     ];
     for command in commands {
         assert!(lines.iter().any(|line| line == command), "{command} is not in {lines:#?}");
-        let run = command.replace("botaudit", "\"$0\"").replace("REPORT", "report");
-        let program = env!("CARGO_BIN_EXE_botaudit");
-        let output = std::process::Command::new("sh")
-            .args(["-c", &run, program])
-            .current_dir(sandbox.path("."))
-            .output()
-            .unwrap();
+        let output = pasted(&sandbox, command);
         // A disallowed URL is found: 1.
         let expected = i32::from(command.contains(" check "));
         assert_eq!(output.status.code(), Some(expected), "{command}: {output:?}");
     }
     assert!(lines.iter().any(|line| line == "--verify-dns"));
+}
+
+/// Runs a command of the page in a shell.
+fn pasted(sandbox: &Sandbox, command: &str) -> std::process::Output {
+    let run = command.replacen("botaudit", "\"$0\"", 1);
+    let program = env!("CARGO_BIN_EXE_botaudit");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &run, program]).current_dir(sandbox.path(".")).output().unwrap()
+}
+
+/// One violation in hundreds of requests is not what somebody does who ignores robots.txt.
+#[test]
+fn those_who_ignore_robots_txt_come_first_and_one_command_refuses_them() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let of = |agent, path: &'static str, times| {
+        (0..times).map(move |at| line(at % 60, path, 200, agent)).collect::<String>()
+    };
+    let mut log = of(GPTBOT, "/robots.txt", 1) + &of(GPTBOT, "/private", 30);
+    log += &(of(BINGBOT, "/robots.txt", 1) + &of(BINGBOT, "/", 309) + &of(BINGBOT, "/private", 1));
+    sandbox.write("logs/a b.log", log.replace("192.0.2", "a.example:443 192.0.2"));
+    let words = ["audit", "--robots", "robots.txt", "-o", "my report", "logs"];
+    let ran = sandbox.run_words(&words, b"").exits(0);
+    let line = "  ignore robots.txt: GPTBot 30; rarely break a rule: bingbot 1\n";
+    assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    let conducts = sandbox.table("my report/summary.csv").cells("crawler violations conduct");
+    assert_eq!(conducts, ["GPTBot | 30 | ignores", "bingbot | 1 | rarely"]);
+    let page = sandbox.text("my report/report.html");
+    let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
+    assert!(page.contains("<h1>https://a.example: GPTBot ignores robots.txt</h1>"), "{page}");
+    assert!(page.contains("<b>GPTBot</b> ignores robots.txt. "), "{page}");
+    assert!(
+        at("<span class=\"badge violation\">ignores it</span>")
+            < at("<span class=\"badge rare\">rarely breaks a rule</span>")
+    );
+    let command = "botaudit deny 'my report' --for apache --replay 'logs/a b.log' -o refuse.conf";
+    assert!(page.contains(&format!("<code>{command}</code>")), "{page}");
+    let output = pasted(&sandbox, command);
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("ignore robots.txt: bingbot (rarely breaks a rule); --where"), "{said}");
+    let rules = sandbox.text("refuse.conf");
+    assert!(rules.contains("GPTBot") && !rules.contains("bingbot"), "{rules}");
 }
 
 #[test]
@@ -350,7 +388,7 @@ fn nothing_judged_is_never_good_news() {
     assert!(page.contains("<h1>https://a.example: nothing could be judged</h1>"), "{page}");
     assert!(page.contains("<span class=\"badge unjudged\">not judged</span>"));
     assert!(page.contains("<code>--fetch</code>") && !page.contains("<code>--origin"));
-    for good in ["keeps them", "No known crawler broke a rule", "no crawler broke"] {
+    for good in ["obeys it", "No known crawler broke a rule", "no crawler broke"] {
         assert!(!page.contains(good), "{good}");
     }
 }

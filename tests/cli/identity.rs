@@ -64,6 +64,7 @@ fn lists_distinguish_a_crawler_from_its_imitations() {
     assert_eq!(evidence[..3], ["1 | verified", "2 | verified", "3 | spoofed"]);
     // Spoofed requests are not in the sums.
     let expected = "8 lines, 5 requests of known crawlers, 5 violations (100.0 % of those judged), 0 lines rejected\n  \
+                    break rules and have not read robots.txt: GPTBot 4, bingbot 1\n  \
                     verified:   2 requests, 2 violations (100.0 % of those judged)\n  \
                     unverified: 3 requests, 3 violations (100.0 % of those judged)\n  \
                     spoofed:    3 requests, 3 violations by clients that claim to be GPTBot but are not; \

@@ -59,6 +59,17 @@ fn a_condition_that_is_not_understood_stops_the_run_before_it_begins() {
 }
 
 #[test]
+fn conduct_is_a_column_and_its_limits_are_options() {
+    audited(&["--fail-on", "conduct = 'ignores'"]).exits(0);
+    audited(&["--fail-on", "conduct = 'not-read'"]).exits(1);
+    audited(&["--fail-on", "conduct = 'ignored'"]).exits(2);
+    let expected = "--rarely-max: the greatest share of `rarely`, 60 %, must be less than";
+    audited(&["--rarely-max", "60"]).exits(2).complains(expected);
+    audited(&["--ignores-min", "5"]).exits(2).complains("--ignores-min: ");
+    audited(&["--ignores-min", "many"]).exits(2).complains("a number from 0 to 100");
+}
+
+#[test]
 fn what_others_did_in_a_crawlers_name_counts_only_where_identity_is_named() {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");

@@ -17,6 +17,7 @@ use super::super::tally::header::Header;
 use super::super::tally::rows::TIME_BUCKETS_MAX;
 use super::super::what_if_rows::WhatIf;
 use super::super::{
+    conduct::ConductLimits,
     coverage::Coverage,
     nothing_judged::coverage,
     origin_key::OriginKey,
@@ -61,6 +62,7 @@ impl ReportModel {
             paths: None,
             referrals: ReferralRows::new(),
             price: header.options.get("cost_per_gb").as_str().and_then(|text| text.parse().ok()),
+            conduct_limits: ConductLimits::of(&header.options),
             unknown_crawlers,
             other_unknown_crawlers: counts.other_unknown_crawlers,
             robots_failures: failures.len(),

@@ -2,11 +2,12 @@
 
 use maud::{Markup, html};
 
+use crate::audit::conduct::Conduct;
 use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
 use crate::measures::sums::Sums;
 
-use super::super::page_model::crawler::{CrawlerTotals, RulesState};
+use super::super::page_model::crawler::CrawlerTotals;
 use super::super::page_model::{PageModel, heaviest::Heaviest, text};
 use super::chart::LegendEntry;
 use super::markup::{Badge, strongly_counted};
@@ -18,15 +19,15 @@ const VIOLATIONS: [LegendEntry; 1] = [("violation", "violations")];
 
 /// All crawlers that are not spoofed, each with its state.
 pub(crate) fn all(model: &PageModel<'_>) -> Markup {
-    let rows = model.by_state();
+    let rows = model.by_conduct();
     let most = rows.iter().map(|(_, _, totals)| totals.sums.violations).max().unwrap_or_default();
-    let caption = "All crawlers, and whether they keep the rules";
+    let caption = "All crawlers, and what they do about robots.txt";
     if rows.is_empty() {
         return html! {};
     }
     HtmlTable::new("by-crawler", caption, "summary.csv", rows)
         .text("Crawler", |(_, (crawler, _), _)| model.name(*crawler))
-        .column("Rules", Kind::Text, |(state, ..)| Badge(class(*state), state.as_str()))
+        .column("robots.txt", Kind::Text, |(conduct, ..)| Badge(class(*conduct), conduct.words()))
         .number("Violations", |(_, _, totals)| totals.sums.violations)
         .bar(&VIOLATIONS, |(_, _, totals)| [totals.sums.violations], |_| most)
         .share("Of judged", |(_, _, totals)| of_judged(&totals.sums))
@@ -43,12 +44,14 @@ pub(crate) fn all(model: &PageModel<'_>) -> Markup {
         .main()
 }
 
-fn class(state: RulesState) -> &'static str {
-    match state {
-        RulesState::Breaks => "violation",
-        RulesState::NotRead => "not-read",
-        RulesState::Keeps => "allowed",
-        RulesState::NotJudged => "unjudged",
+fn class(conduct: Conduct) -> &'static str {
+    match conduct {
+        Conduct::Ignores => "violation",
+        Conduct::BreaksSome => "some",
+        Conduct::Rarely => "rare",
+        Conduct::NotRead => "not-read",
+        Conduct::Obeys => "allowed",
+        Conduct::NotJudged => "unjudged",
     }
 }
 

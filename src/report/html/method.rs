@@ -30,10 +30,12 @@ const WORDS: &[(&str, &str)] = &[
          on tools has its requests.",
     ),
     (
-        "Rules",
-        "Breaks them: at least one violation. Not read: no violation, but no successful fetch of robots.txt in \
-         these logs, by the crawler or by another one of its operator. Keeps them: no violation. Not judged: none \
-         of its requests was judged.",
+        "robots.txt",
+        "Ignores it: certainly half of the judged requests or more are violations after a fetch of robots.txt. \
+         Rarely breaks a rule: certainly 5 % or less are violations. Breaks some rules: violations between \
+         these limits, or too few requests to be certain. Has not read it: no successful fetch of robots.txt \
+         in these logs, by the crawler or by another one of its operator. Obeys it: no violation. Certainly \
+         means: the interval of 95 % lies beyond the limit. --ignores-min and --rarely-max set other limits.",
     ),
     (
         "Identity",

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::audit::conduct::Conduct;
 use crate::audit::coverage::Coverage;
 use crate::measures::sums::Span;
 use crate::time::UtcTime;
@@ -11,6 +12,9 @@ use super::markup::{code, cut, listed, minute, named, strong, strongly_counted};
 use super::{crawlers, periods};
 use crate::numbers::{counted, grouped, percent};
 use crate::table::escape::shown;
+
+/// The most crawlers that are named as ignoring robots.txt.
+const IGNORING_SHOWN: usize = 3;
 
 /// The heading and the inputs.
 pub(crate) fn header(model: &PageModel<'_>) -> Markup {
@@ -66,12 +70,28 @@ fn headline(model: &PageModel<'_>) -> Markup {
                 "No known crawler broke a rule: all " (strongly_counted(*judged, "request"))
                 " that could be judged were allowed" (in_grace(sums.grace)) "."
             } @else {
+                (who_ignores(model))
                 (strongly_counted(model.offending_crawlers(), "crawler")) " made "
                 (strongly_counted(violations, "request")) " that robots.txt disallowed: "
                 (percent(violations, rated)) " of the " (grouped(rated)) " that could be judged"
                 (worst(model)) "."
             }
         },
+    }
+}
+
+/// The crawlers that ignore robots.txt, as a sentence; nothing without any.
+fn who_ignores(model: &PageModel<'_>) -> Markup {
+    let ignoring = model.with_conduct(Conduct::Ignores);
+    let first = ignoring.iter().take(IGNORING_SHOWN);
+    let mut names: Vec<Markup> = first.map(|(id, _)| html! { b { (model.name(*id)) } }).collect();
+    if let Some(more @ 1..) = ignoring.len().checked_sub(IGNORING_SHOWN) {
+        names.push(html! { (more) " more" });
+    }
+    html! {
+        @if !names.is_empty() {
+            (listed(&names)) @if names.len() == 1 { " ignores" } @else { " ignore" } " robots.txt. "
+        }
     }
 }
 
@@ -114,10 +134,11 @@ fn figures(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
     let (violations, judged) = crawlers::of_judged(&sums);
     let crawlers = counted(model.own_crawlers(), "crawler");
+    let ignoring = model.with_conduct(Conduct::Ignores).len() as u64;
     html! {
         dl class="tiles" {
             (tile("Violations", violations, judged, "of the judged requests"))
-            (figure("Crawlers that broke rules", model.offending_crawlers(), &format!("of {crawlers}")))
+            (figure("Crawlers that ignore robots.txt", ignoring, &format!("of {crawlers}")))
             (tile("Requests of crawlers", sums.requests, model.lines.lines, "of all lines"))
             (tile("Not judged", sums.requests - judged, sums.requests, "of these requests"))
         } "\n"

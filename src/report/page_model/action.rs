@@ -1,6 +1,7 @@
 //! What a site owner can do about the findings, with the commands. All commands of the page are
 //! here.
 
+use crate::audit::conduct::Conduct;
 use crate::audit::crawler_row::Broken;
 use crate::audit::origin_key::OriginKey;
 use crate::crawlers::identity::Actor;
@@ -11,8 +12,20 @@ use super::rule::rule_text;
 use super::{PageModel, crawler::CrawlerTotals, is_itself, text};
 use crate::table::csv::not_bound_reason;
 
-/// Stands for the directory of the page, which the page does not know.
-const REPORT: &str = "REPORT";
+/// The most logs that a command names.
+const LOGS_MAX: usize = 8;
+
+/// Log formats of one server, and the value of `deny --for` for it.
+pub(crate) const SERVERS: [(&str, &str); 5] = [
+    ("caddy", "caddy"),
+    ("haproxy", "haproxy"),
+    ("cloudflare", "cloudflare"),
+    ("lighttpd", "lighttpd"),
+    ("vhost_combined", "apache"),
+];
+
+/// That value for other formats, which many servers write.
+const USUAL_SERVER: &str = "nginx";
 
 /// The longest URL in a command.
 const URL_BYTES_MAX: usize = 500;
@@ -57,10 +70,14 @@ impl PageModel<'_> {
         let broken = rows.find(|(origin, of, _)| of == actor && is_site(origin));
         let check = broken.and_then(|(origin, _, broken)| self.check_command(name, origin, broken));
         let evidence = broken.map(|(origin, ..)| {
-            let words = ["evidence", REPORT, "--crawler", name, "--origin", origin];
+            let words = ["evidence", &self.report, "--crawler", name, "--origin", origin];
             command(&words, &["-o".to_owned(), "evidence".to_owned()])
         });
-        let lines = [check, Some(self.show_command(name)), Some(self.deny_command(name)), evidence];
+        let deny = match self.with_conduct(Conduct::Ignores).is_empty() {
+            true => self.deny_command(name),
+            false => self.deny_ignoring_command(),
+        };
+        let lines = [check, Some(self.show_command(name)), Some(deny), evidence];
         Some(Action {
             finding: format!(
                 "The server answered {} of {} with content. {} made most.",
@@ -69,7 +86,7 @@ impl PageModel<'_> {
                 text(name)
             ),
             advice: "robots.txt only asks. These commands show which rule decides and what the operator \
-                     promises, write rules for nginx that refuse the crawler (other programs: --for), and \
+                     promises, write rules for the server that refuse such crawlers (other programs: --for), and \
                      collect evidence for a letter to the operator:",
             lines: lines.into_iter().flatten().collect(),
         })
@@ -109,8 +126,29 @@ impl PageModel<'_> {
 
     fn deny_command(&self, crawler: &str) -> String {
         let condition = format!("crawler = \"{}\"", crawler.replace('"', "\"\""));
-        let words = ["deny", REPORT, "--for", "nginx", "--where", &condition];
+        let words = ["deny", &self.report, "--for", self.server(), "--where", &condition];
         command(&words, &self.option("crawlers"))
+    }
+
+    /// Refuses all crawlers that ignore robots.txt, after a trial on the logs of the report.
+    fn deny_ignoring_command(&self) -> String {
+        let logs = self.audit.inputs.iter().map(|input| input.summary.name.as_str());
+        let logs: Vec<&str> = logs.collect();
+        let mut options = self.option("crawlers");
+        if (1..=LOGS_MAX).contains(&logs.len()) && !logs.contains(&"-") {
+            options.push("--replay".to_owned());
+            options.extend(logs.into_iter().map(str::to_owned));
+        }
+        options.extend(["-o", "refuse.conf"].map(str::to_owned));
+        command(&["deny", &self.report, "--for", self.server()], &options)
+    }
+
+    /// The form of the rules for the server that wrote the logs, by their format.
+    fn server(&self) -> &'static str {
+        let mut formats =
+            self.audit.inputs.iter().filter_map(|input| input.summary.format.as_ref());
+        let format = formats.next().map_or("", |format| &*format.name);
+        SERVERS.iter().find(|(name, _)| *name == format).map_or(USUAL_SERVER, |(_, form)| form)
     }
 
     /// Explains the verdict for the example of `broken`, unless its URL is too long.

@@ -7,8 +7,11 @@ pub mod heaviest;
 mod result;
 pub mod rule;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
+use crate::audit::conduct::Conduct;
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::model::ReportModel;
 use crate::audit::reaction_rows::Reaction;
@@ -26,9 +29,12 @@ use super::files::files_of;
 use super::line_totals::LineTotals;
 use super::robots_rules::{NearLines, robots_rules};
 use crate::table::escape::visible;
-use crawler::{CrawlerTotals, RulesState};
+use crawler::CrawlerTotals;
 use heaviest::Heaviest;
 use rule::{BrokenBy, RuleTotals};
+
+/// Stands for the directory of a report that is not written.
+const REPORT: &str = "REPORT";
 
 /// The most rows shown of a table.
 pub(crate) const ROWS_MAX: usize = 500;
@@ -41,6 +47,8 @@ const RULES_SHOWN: usize = 10;
 pub struct PageModel<'a> {
     /// The audit, with all rows.
     pub audit: &'a ReportModel,
+    /// The directory of the report, as the user wrote it.
+    pub report: String,
     /// The files of the report besides `run.json`.
     pub files: Vec<&'a str>,
     /// Lines of all inputs.
@@ -85,6 +93,7 @@ impl<'a> PageModel<'a> {
         let broken = audit.broken_rules().filter(|(_, (crawler, _), _)| !audit.is_tool(*crawler));
         let mut model = PageModel {
             audit,
+            report: REPORT.to_owned(),
             files: files_of(audit, evidence).collect(),
             lines: LineTotals::of(&audit.inputs),
             identities: BTreeMap::new(),
@@ -102,6 +111,11 @@ impl<'a> PageModel<'a> {
         };
         audit.rows().iter().for_each(|row| model.add(row));
         model
+    }
+
+    /// The same for a report that is written to `directory`.
+    pub(crate) fn written_to(self, directory: &Path) -> PageModel<'a> {
+        PageModel { report: directory.display().to_string(), ..self }
     }
 
     fn add(&mut self, row: &ActorRow) {
@@ -132,7 +146,7 @@ impl<'a> PageModel<'a> {
     /// Tools by requests, most first.
     pub(crate) fn tools_by_requests(&self) -> Vec<(Actor, &CrawlerTotals)> {
         let mut all: Vec<_> = self.tools.iter().map(|(actor, totals)| (*actor, totals)).collect();
-        all.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.sums.requests));
+        all.sort_by_key(|(_, totals)| Reverse(totals.sums.requests));
         all
     }
 
@@ -155,30 +169,38 @@ impl<'a> PageModel<'a> {
     pub(crate) fn offenders(&self) -> Vec<(Actor, &CrawlerTotals)> {
         let all = self.crawlers.iter().map(|(actor, totals)| (*actor, totals));
         let mut all: Vec<_> = all.filter(|(_, totals)| totals.sums.violations > 0).collect();
-        all.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.sums.violations));
+        all.sort_by_key(|(_, totals)| Reverse(totals.sums.violations));
         all
     }
 
-    /// Crawlers that are not spoofed: those that break the rules most first, and those that are not
-    /// judged last.
-    pub(crate) fn by_state(&self) -> Vec<(RulesState, Actor, &CrawlerTotals)> {
-        let own = || self.crawlers.iter().filter(|((_, identity), _)| is_itself(*identity));
-        let operator = |crawler: CrawlerId| {
-            let crawler = self.crawler(crawler);
-            crawler.has_one_operator().then_some(&*crawler.operator)
-        };
-        let fetched = own().filter(|(_, totals)| totals.fetches.successful > 0);
-        let operators: BTreeSet<&str> =
-            fetched.filter_map(|((crawler, _), _)| operator(*crawler)).collect();
-        let with_state = own().map(|(actor, totals)| {
-            let shares = operator(actor.0).is_some_and(|operator| operators.contains(operator));
-            (totals.state(shares), *actor, totals)
-        });
-        let mut all: Vec<_> = with_state.collect();
-        all.sort_by_key(|(state, _, CrawlerTotals { sums, .. })| {
-            (*state, std::cmp::Reverse((sums.violations, sums.requests)))
+    /// Crawlers that are not spoofed: those that ignore robots.txt first, then the others with
+    /// violations, and those that are not judged last.
+    pub(crate) fn by_conduct(&self) -> Vec<(Conduct, Actor, &CrawlerTotals)> {
+        let own = self.crawlers.iter().filter(|((_, identity), _)| is_itself(*identity));
+        let mut all: Vec<_> = own
+            .map(|(actor, totals)| (totals.conduct(self.audit.conduct_limits), *actor, totals))
+            .collect();
+        all.sort_by_key(|(conduct, _, CrawlerTotals { sums, .. })| {
+            let ignores = *conduct == Conduct::Ignores;
+            (Reverse((ignores, sums.violations)), *conduct, Reverse(sums.requests))
         });
         all
+    }
+
+    /// The crawlers with this conduct that have violations, by their number, most first; one with
+    /// several identities counts once.
+    pub(crate) fn with_conduct(&self, conduct: Conduct) -> Vec<(CrawlerId, u64)> {
+        let mut crawlers: Vec<(CrawlerId, u64)> = Vec::new();
+        for (of, (crawler, _), totals) in self.by_conduct() {
+            if of == conduct && totals.sums.violations > 0 {
+                match crawlers.iter_mut().find(|(id, _)| *id == crawler) {
+                    Some((_, violations)) => *violations += totals.sums.violations,
+                    None => crawlers.push((crawler, totals.sums.violations)),
+                }
+            }
+        }
+        crawlers.sort_by_key(|&(_, violations)| Reverse(violations));
+        crawlers
     }
 
     /// The offenders that are not spoofed.
@@ -201,7 +223,7 @@ impl<'a> PageModel<'a> {
             }
         }
         let mut crawlers: Vec<_> = crawlers.into_iter().collect();
-        crawlers.sort_by_key(|&(_, requests)| std::cmp::Reverse(requests));
+        crawlers.sort_by_key(|&(_, requests)| Reverse(requests));
         crawlers
     }
 
@@ -212,7 +234,7 @@ impl<'a> PageModel<'a> {
         let mut crawlers: Vec<_> =
             of_it.map(|((_, crawler), requests)| (*crawler, *requests)).collect();
         // The sort is stable: ties stay in the order of names.
-        crawlers.sort_by_key(|&(_, requests)| std::cmp::Reverse(requests));
+        crawlers.sort_by_key(|&(_, requests)| Reverse(requests));
         crawlers
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::audit::conduct::Conduct;
 use crate::audit::coverage::Coverage;
 use crate::numbers::{counted, grouped};
 
@@ -30,7 +31,14 @@ impl PageModel<'_> {
             }
             Coverage::TooLittle { .. } | Coverage::Enough { .. } => {
                 let all = counted(self.own_crawlers(), "crawler");
-                format!("{} of {all} broke the rules", grouped(self.offending_crawlers()))
+                match &self.with_conduct(Conduct::Ignores)[..] {
+                    [] => format!("{} of {all} broke a rule", grouped(self.offending_crawlers())),
+                    [(one, _)] => format!("{} ignores robots.txt", self.name(*one)),
+                    [(one, _), (other, _)] => {
+                        format!("{} and {} ignore robots.txt", self.name(*one), self.name(*other))
+                    }
+                    more => format!("{} of {all} ignore robots.txt", grouped(more.len() as u64)),
+                }
             }
         }
     }

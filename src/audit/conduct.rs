@@ -1,0 +1,144 @@
+//! What the logs show of a crawler and robots.txt, in one word.
+//!
+//! A share of violations says little without its number of requests: 1 of 2 and 500 of 1,000 are
+//! both a half. So the ends of the Wilson score interval of 95 % decide, and a crawler is said to
+//! ignore robots.txt only if it had read it.
+
+use crate::config::audit_config::{IGNORES_MIN, RARELY_MAX};
+use crate::measures::sums::Sums;
+use crate::statistics::wilson_interval;
+use botaudit_robots::named_enum;
+
+use super::tally::header::ReportedOptions;
+
+named_enum! {
+    /// What a crawler does about robots.txt, from the worst to the best, and what is not known.
+    #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+    pub enum Conduct {
+        /// It had read robots.txt, and requests as if there were no rules: the share of its judged
+        /// requests that are violations after a fetch is certainly [`ConductLimits::ignores_min`] or
+        /// more.
+        Ignores = "ignores",
+        /// It has violations, and is none of the others.
+        BreaksSome = "breaks-some",
+        /// It has read robots.txt, and the share of violations is certainly
+        /// [`ConductLimits::rarely_max`] or less.
+        Rarely = "rarely",
+        /// Neither it nor another crawler of its operator has fetched robots.txt in these logs.
+        NotRead = "not-read",
+        /// It has read robots.txt, and has no violation.
+        Obeys = "obeys",
+        /// None of its requests was judged, or all were in a grace period.
+        NotJudged = "not-judged",
+    }
+}
+
+/// From which share of violations on a crawler has a conduct.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConductLimits {
+    /// The smallest share of a crawler that ignores robots.txt, from 0 to 1.
+    pub ignores_min: f64,
+    /// The greatest share of a crawler that rarely breaks a rule, from 0 to 1.
+    pub rarely_max: f64,
+}
+
+impl ConductLimits {
+    /// The limits of a report with these options.
+    pub(super) fn of(options: &ReportedOptions) -> ConductLimits {
+        let share = |key, default: f64| {
+            options.get(key).as_f64().unwrap_or(default).clamp(0.0, 100.0) / 100.0
+        };
+        ConductLimits {
+            ignores_min: share("ignores_min", IGNORES_MIN),
+            rarely_max: share("rarely_max", RARELY_MAX),
+        }
+    }
+
+    /// The conduct of a crawler with these requests. `after_fetch` of the violations came after a
+    /// successful fetch of robots.txt by it or its operator; `has_read` is whether there was one.
+    pub(crate) fn conduct(self, sums: &Sums, after_fetch: u64, has_read: bool) -> Conduct {
+        let judged = sums.allowed.saturating_add(sums.violations);
+        let (Some((_, at_most)), Some((knowingly, _))) = (
+            wilson_interval(sums.violations, judged),
+            wilson_interval(after_fetch.min(judged), judged),
+        ) else {
+            return Conduct::NotJudged;
+        };
+        match sums.violations {
+            _ if !has_read => Conduct::NotRead,
+            0 => Conduct::Obeys,
+            _ if at_most <= self.rarely_max => Conduct::Rarely,
+            _ if knowingly >= self.ignores_min => Conduct::Ignores,
+            _ => Conduct::BreaksSome,
+        }
+    }
+}
+
+impl Conduct {
+    /// Its words on the page, of one crawler.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Conduct::Ignores => "ignores it",
+            Conduct::BreaksSome => "breaks some rules",
+            Conduct::Rarely => "rarely breaks a rule",
+            Conduct::NotRead => "has not read it",
+            Conduct::Obeys => "obeys it",
+            Conduct::NotJudged => "not judged",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conduct(violations: u64, judged: u64, after_fetch: u64, has_read: bool) -> Conduct {
+        let sums = Sums { violations, allowed: judged - violations, ..Sums::default() };
+        ConductLimits::of(&ReportedOptions::default()).conduct(&sums, after_fetch, has_read)
+    }
+
+    #[test]
+    fn numbers_decide_as_well_as_shares() {
+        assert_eq!(conduct(3144, 3144, 3144, true), Conduct::Ignores);
+        assert_eq!(conduct(40, 400, 40, true), Conduct::BreaksSome);
+        assert_eq!(conduct(1, 310, 1, true), Conduct::Rarely);
+        // The same shares of few requests prove nothing.
+        assert_eq!(conduct(3, 3, 3, true), Conduct::BreaksSome);
+        assert_eq!(conduct(1, 20, 1, true), Conduct::BreaksSome);
+        assert_eq!(conduct(0, 1, 0, true), Conduct::Obeys);
+    }
+
+    #[test]
+    fn only_one_who_has_read_robots_txt_ignores_it() {
+        assert_eq!(conduct(5, 6, 0, false), Conduct::NotRead);
+        assert_eq!(conduct(0, 6, 0, false), Conduct::NotRead);
+        assert_eq!(conduct(3144, 3144, 0, false), Conduct::NotRead);
+        // It read robots.txt after all of them.
+        assert_eq!(conduct(3144, 3144, 0, true), Conduct::BreaksSome);
+        assert_eq!(conduct(3144, 3144, 1000, true), Conduct::BreaksSome);
+        assert_eq!(conduct(3144, 3144, 3000, true), Conduct::Ignores);
+    }
+
+    #[test]
+    fn nothing_judged_is_no_conduct() {
+        assert_eq!(conduct(0, 0, 0, true), Conduct::NotJudged);
+        assert_eq!(conduct(0, 0, 0, false), Conduct::NotJudged);
+    }
+
+    #[test]
+    fn options_move_the_limits() {
+        let options = serde_json::json!({ "ignores_min": 99.9, "rarely_max": 12.5 });
+        let limits = ConductLimits::of(&serde_json::from_value(options).unwrap());
+        let sums = |violations, allowed| Sums { violations, allowed, ..Sums::default() };
+        assert_eq!(limits.conduct(&sums(3144, 0), 3144, true), Conduct::BreaksSome);
+        assert_eq!(limits.conduct(&sums(90_000, 0), 90_000, true), Conduct::Ignores);
+        assert_eq!(limits.conduct(&sums(30, 370), 30, true), Conduct::Rarely);
+        assert_eq!(limits.conduct(&sums(40, 360), 40, true), Conduct::BreaksSome);
+    }
+
+    /// A damaged tally may say that more violations came after a fetch than there are requests.
+    #[test]
+    fn sums_that_contradict_each_other_do_no_harm() {
+        assert_eq!(conduct(1, 2, u64::MAX, true), Conduct::BreaksSome);
+    }
+}

@@ -38,9 +38,9 @@ pub(crate) fn letter(
     text += "\nFiles\n\n\
         robots-*.txt          robots.txt as it was in force\n\
         robots-*.marked.txt   the same with line numbers; >>> marks the broken rules\n\
-        requests.csv          each of the requests, if it is there\n\
+        requests.csv          each of the requests (if enclosed)\n\
         summary.csv, violations.csv, robots-fetches.csv   the counts\n\
-        xarf*.json            the same for machines (XARF 4), if it is there\n\
+        xarf*.json            the same for programs, in the format XARF 4 (if enclosed)\n\
         SHA256SUMS            digests of all files\n\n";
     text + &closing(reporter)
 }
@@ -58,7 +58,7 @@ fn opening(subject: &Subject<'_>, name: &str) -> String {
     format!(
         "Our access logs contain {requests} to {origin} with the user agent of {name}{operator}\n\
          for paths that our robots.txt disallowed at that time.\n{span}\n\
-         {} of this crawler are in the same logs in all.\n\n\
+         In total, these logs contain {} of this crawler.\n\n\
          Please find out why, and tell us what you have done.",
         counted(sums.requests, "request")
     )

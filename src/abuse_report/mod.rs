@@ -1,4 +1,4 @@
-//! A folder with the evidence against one crawler at one origin, to be sent to its operator or to
+//! A folder with the evidence against one crawler at one origin, for a complaint to its operator or to
 //! the network that it came from.
 
 pub mod folder;

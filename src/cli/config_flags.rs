@@ -299,7 +299,7 @@ config_flags! {
     }
 
     /// What is counted of the content that crawlers got.
-    pub(crate) struct ContentFlags under "What they took" {
+    pub(crate) struct ContentFlags under "Traffic and costs" {
         /// Count requests by path: sections.csv, paths.csv and urls.csv.
         ///
         /// sections.csv has the directories of each origin, paths.csv the paths that each crawler requested most, and urls.csv how many distinct URLs it

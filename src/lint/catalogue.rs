@@ -235,7 +235,7 @@ lints! {
          force."
     OverriddenRule "overridden-rule" Error
         "For every path that this rule matches, an opposite rule matches and wins: it is longer, \
-         or it is the Allow of two equally long ones. So this rule has no effect."
+         or it is an Allow rule of the same length. So this rule has no effect."
     DuplicateRule "duplicate-rule" Info
         "The same rule is already in this group, or in a group that is merged with it."
     RedundantRule "redundant-rule" Info

@@ -29,7 +29,7 @@ pub(super) fn diagnose_line(
     };
     let (_, Some(members)) = value(signal, field.value) else {
         return diagnostics.add(line, Code::UnreadUsage, || {
-            (quoting("{} is not a dictionary, so it states nothing", field.value), example)
+            (quoting("{} is not a dictionary, so it has no effect", field.value), example)
         });
     };
     if members.iter().all(|member| member.preference.is_none()) {

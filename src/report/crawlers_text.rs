@@ -62,13 +62,13 @@ pub(crate) fn crawler_text(crawler: &Crawler) -> String {
     line("evidence", crawler.evidence.as_str());
     line("evidence at", &crawler.evidence_url);
     line("notes", &crawler.notes);
-    line("reaction", &crawler.reaction_promise);
+    line("on changes", &crawler.reaction_promise);
     line(
         "within hours",
         &crawler.reaction_hours.map(|hours| hours.to_string()).unwrap_or_default(),
     );
     line("on Crawl-delay", &crawler.crawl_delay_promise);
-    line("keeps copies", &crawler.robots_cache_promise);
+    line("on caching", &crawler.robots_cache_promise);
     line("promised at", &crawler.promise_url);
     line("promise notes", &crawler.promise_notes);
     text

@@ -161,7 +161,9 @@ impl DenyRun {
         }
         if !selection.spoofed.is_empty() {
             let names = selection.spoofed.join(", ");
-            self.console.note(&format!("not refused for what others did in their names: {names}"));
+            self.console.note(&format!(
+                "not refused, because only spoofed requests meet the condition: {names}"
+            ));
         }
     }
 

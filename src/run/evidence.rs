@@ -1,4 +1,4 @@
-//! A folder about one crawler at one origin, to be sent.
+//! A folder about one crawler at one origin, for a complaint.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

@@ -131,7 +131,7 @@ fn what_others_did_in_the_name_of_a_crawler_does_not_refuse_it() {
     };
     assert!(!deny("violations > 0").stderr.contains("note:"));
     deny("violations > 0 and identity = 'spoofed'")
-        .complains("note: not refused for what others did in their names: GPTBot");
+        .complains("note: not refused, because only spoofed requests meet the condition: GPTBot");
 }
 
 #[test]

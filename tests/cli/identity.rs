@@ -79,7 +79,7 @@ fn lists_distinguish_a_crawler_from_its_imitations() {
     assert_eq!(run["requests_by_identity"]["spoofed"]["violations"], 3);
     let page = sandbox.text("report/report.html");
     for part in [
-        "3 requests only claimed to come from crawlers, as their addresses show.",
+        "3 requests only claimed to come from crawlers: their addresses do not belong to the operators.",
         "<code>--ip full --evidence evidence.csv</code>",
         "id=\"by-spoofed\"",
     ] {

@@ -148,7 +148,10 @@ fn an_operator_that_took_and_sent_nothing_has_a_row() {
     ];
     assert_eq!(sandbox.table("report/referrals.csv").cells(ALL), expected);
     let page = sandbox.text("report/report.html");
-    assert!(page.contains("Visits sent and requests taken, by operator (2 rows)"), "{page}");
+    assert!(
+        page.contains("Crawler requests, and visits sent back, by operator (2 rows)"),
+        "{page}"
+    );
     for name in ["report.tally", "referrals.csv", "report.html", "run.json"] {
         let text = sandbox.text(&format!("report/{name}"));
         assert!(

@@ -120,7 +120,7 @@ pub(crate) fn spoofed(model: &PageModel<'_>) -> Option<Markup> {
     (requests > 0).then(|| html! {
         p {
             (strongly_counted(requests, "request"))
-            " only claimed to come from a crawler, as their addresses show. They are counted here only."
+            " only claimed to come from a crawler: their addresses do not belong to its operator. Only this section counts them."
         } "\n"
         (table.folded())
     })

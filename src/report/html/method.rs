@@ -16,8 +16,9 @@ use crate::table::escape::shown;
 const WORDS: &[(&str, &str)] = &[
     (
         "Violation",
-        "A request for a path that the deciding rule of robots.txt disallowed to that crawler, \
-         whatever the method and the answer. The longest matching rule decides; of equally long ones Allow wins.",
+        "A request for a path that the deciding rule of robots.txt disallows to that crawler. The HTTP method and \
+         the response do not matter. The longest matching rule decides. If an Allow and a Disallow rule have the \
+         same length, Allow wins.",
     ),
     ("Judged", "Requests that the rules allowed, and violations."),
     (
@@ -35,7 +36,7 @@ const WORDS: &[(&str, &str)] = &[
          Rarely breaks a rule: certainly 5 % or less are violations. Breaks some rules: violations between \
          these limits, or too few requests to be certain. Has not read it: no successful fetch of robots.txt \
          in these logs, by the crawler or by another one of its operator. Obeys it: no violation. Certainly \
-         means: the interval of 95 % lies beyond the limit. --ignores-min and --rarely-max set other limits.",
+         means: the whole interval of 95 % is beyond the limit. --ignores-min and --rarely-max set other limits.",
     ),
     (
         "Identity",

@@ -41,7 +41,7 @@ pub fn page(model: &PageModel<'_>) -> String {
             reactions::reactions(model),
         ),
         ("usage", "Use", "Fetched under reservation", usage::usage(model)),
-        ("taken", "Taken", "What they took", taken::taken(model)),
+        ("traffic", "Traffic", "Traffic and costs", taken::taken(model)),
         ("fetches", "Fetches", "Who fetched robots.txt", fetches::fetches(model)),
         ("delay", "Delay", "Crawl-delay", delay::delay(model)),
         ("by-hours", "Hours", "Requests by hour", periods::hours(model)),

@@ -185,7 +185,9 @@ fn to_notes(model: &PageModel<'_>) -> Markup {
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     html! {
         @if !counts.is_empty() {
-            p class="fine" { "Read also: " a href="#notes" { (listed(&counts)) } "." } "\n"
+            p class="fine" {
+                "Before you use these numbers, read " a href="#notes" { (listed(&counts)) } "."
+            } "\n"
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What crawlers took: bytes, statuses, costs, sections and paths of the site.
+//! The traffic of crawlers: bytes, statuses, costs, sections and paths of the site.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -110,12 +110,12 @@ fn sent(model: &PageModel<'_>) -> Markup {
     rows.sort_by_key(|(_, Referrals { crawlers, .. })| {
         Reverse((crawlers.requests, crawlers.bytes))
     });
-    let caption = "Visits sent and requests taken, by operator";
+    let caption = "Crawler requests, and visits sent back, by operator";
     HtmlTable::new("by-sent", caption, "referrals.csv", rows)
         .text("Operator", |(operator, _)| (*operator).to_owned())
         .number("Visits sent", |(_, of)| of.visits.requests)
-        .number("Requests taken", |(_, of)| of.crawlers.requests)
-        .megabytes("MB taken", |(_, of)| of.crawlers.bytes)
+        .number("Crawler requests", |(_, of)| of.crawlers.requests)
+        .megabytes("MB", |(_, of)| of.crawlers.bytes)
         .column("Requests per visit", Kind::Number, |(_, of)| {
             ratio(of.crawlers.requests, of.visits.requests)
         })

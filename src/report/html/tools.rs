@@ -21,8 +21,8 @@ pub(crate) fn tools(model: &PageModel<'_>) -> Option<Markup> {
         .text("Operator", |((tool, _), _)| text(&model.crawler(*tool).operator));
     Some(html! {
         p {
-            "Monitors, feed readers, HTTP libraries, scanners and the like are judged as crawlers are, \
-             and counted in this section only."
+            "Tools are clients such as monitors, feed readers, HTTP libraries and scanners. Their requests are \
+             judged like those of crawlers, but only this section counts them."
         } "\n"
         (table.main())
     })

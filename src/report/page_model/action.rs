@@ -80,7 +80,7 @@ impl PageModel<'_> {
         let lines = [check, Some(self.show_command(name)), Some(deny), evidence];
         Some(Action {
             finding: format!(
-                "The server answered {} of {} with content. {} made most.",
+                "The server answered {} of {} with content. The crawler with the most of these requests is {}.",
                 percent(served, violations),
                 counted(violations, "disallowed request"),
                 text(name)
@@ -114,8 +114,8 @@ impl PageModel<'_> {
                 },
                 rule_text(most.rule.directive, &most.rule.pattern)
             ),
-            advice: "If a rule disallows more than you mean, mend it. The first line finds mistakes in robots.txt. \
-                     To try a draft on these logs, add the second one to the audit command:",
+            advice: "If a rule disallows more than you want, correct it. The first command finds mistakes in \
+                     robots.txt. To test a draft on these logs, add the second line to the audit command:",
             lines: vec![command(&["lint", file], &[]), words(&["--what-if"], &draft)],
         })
     }
@@ -217,7 +217,7 @@ impl PageModel<'_> {
         let requests = self.sums_of(Identity::Spoofed).requests;
         (requests > 0).then(|| Action {
             finding: format!(
-                "{} only claimed to come from crawlers, as their addresses show.",
+                "{} only claimed to come from crawlers: their addresses do not belong to the operators.",
                 counted(requests, "request")
             ),
             advice: "Refuse their addresses, not the user agent. To list the addresses of those that \
@@ -265,7 +265,7 @@ impl PageModel<'_> {
         let name = &self.crawler(crawler).name;
         Some(Action {
             finding: format!(
-                "{} made {} more in an hour or several than a Crawl-delay allows.",
+                "In hours with too many requests, {} made {} more than its Crawl-delay allows.",
                 text(name),
                 counted(requests, "request")
             ),
@@ -289,7 +289,7 @@ impl PageModel<'_> {
                 "{} look automated and are not in the registry, such as {name}.",
                 counted(self.audit.unknown_crawlers.len() as u64, "user agent")
             ),
-            advice: "To judge them, write them into a file, and name it with --crawlers FILE:",
+            advice: "To judge them, add lines like these to a file, and pass it with --crawlers FILE:",
             lines: vec![
                 "name,operator,purpose,user_agent_regex,product_tokens".to_owned(),
                 format!("{name},unknown,other,{name},{name}"),

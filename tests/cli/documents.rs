@@ -19,7 +19,7 @@ use botaudit::table::schema::{Column, TableSchema};
 use crate::document_sandbox::DocumentSandbox;
 use crate::program::repository;
 
-/// The table of columns that several tables share begins after this line of docs/reports.md.
+/// The columns of docs/reports.md begin after this line.
 const GENERATED: &str = "<!-- Generated from src/report/tables by scripts/update-expected. -->\n";
 
 fn read(page: &str) -> String {
@@ -257,6 +257,20 @@ fn column_table(columns: &[Column]) -> String {
     text
 }
 
+/// What the section of `file` in docs/reports.md says after its columns: how they are computed.
+fn method<'a>(page: &'a str, file: &str) -> &'a str {
+    let (_, section) = page.split_once(&format!("\n## {file}\n")).unwrap_or_default();
+    let section = section.split("\n## ").next().unwrap_or_default();
+    section.find("\n### ").map_or("", |start| &section[start..])
+}
+
+#[test]
+fn the_method_of_a_table_is_kept() {
+    let page = "# R\n## a.csv\n\nOld\n\n### How\n\ntext\n\n## b.csv\n\nOld\n";
+    assert_eq!(method(page, "a.csv"), "\n### How\n\ntext\n");
+    assert_eq!((method(page, "b.csv"), method(page, "c.csv")), ("", ""));
+}
+
 fn table_section(table: &TableSchema, shared: &[Column]) -> String {
     let names: Vec<String> =
         table.columns.iter().map(|column| format!("`{}`", column.name)).collect();
@@ -281,6 +295,7 @@ fn reports_are_described_as_declared() {
     expected.push_str(&column_table(&shared));
     for table in all_schemas() {
         expected.push_str(&table_section(table, &shared));
+        expected.push_str(method(&text, table.file));
     }
     check_page(page, &expected);
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use botaudit::crawlers::browser::is_browser;
 use botaudit::crawlers::cache::{UserAgentCache, identify_cached};
 use botaudit::crawlers::crawler::{
     CrawlerId, InformationSource, Obligation, RepApplies, StatedPolicy, Trigger, Visibility,
@@ -183,9 +184,15 @@ fn browsers_are_nobody() {
     for browser in browsers() {
         assert_eq!(registry.identify(browser.as_bytes()), Identified::Other, "{browser}");
     }
-    for nothing in ["", "-", " ", "\"", "Mozilla/5.0"] {
+    for nothing in ["", "-", " ", "  "] {
         assert_eq!(registry.identify(nothing.as_bytes()), Identified::Other, "{nothing:?}");
     }
+    for no_browser in ["\"", "Mozilla/5.0", "x"] {
+        assert_eq!(registry.identify(no_browser.as_bytes()), Identified::Generic, "{no_browser:?}");
+    }
+    // IIS writes `+` for blanks.
+    let browser = "Mozilla/4.0+(compatible;+MSIE+6.0;+Windows+NT+5.1)";
+    assert_eq!(registry.identify(browser.as_bytes()), Identified::Other);
 }
 
 #[test]
@@ -209,14 +216,14 @@ fn the_first_row_that_matches_wins() {
         ("Mozilla/5.0 (like Googlebot) GPTBot/1.2", "GPTBot"),
         ("bingbot", "bingbot"),
         ("curl/8.5.0", "curl"),
-        ("not curl/8.5.0", "(other)"),
+        ("not curl/8.5.0", "Generic bot"),
         ("somethingnew-crawler/0.1", "Generic bot"),
         ("OnCrawl", "OnCrawl"),
-        ("OnCrawled", "(other)"),
+        ("OnCrawled", "Generic bot"),
         // It crawls with the user agent of Googlebot; this name is never in the header.
         ("Googlebot-News", "Googlebot"),
         ("Mozilla/5.0 (compatible; TavilyBot; +https://tavily.com/)", "Generic bot"),
-        ("Google-Extended", "(other)"),
+        ("Google-Extended", "Generic bot"),
         ("Mozilla/5.0 (Linux; Android 9; CUBOT X19) Safari/537.36", "(other)"),
     ] {
         assert_eq!(name(&registry, registry.identify(user_agent.as_bytes())), expected);
@@ -246,7 +253,7 @@ fn what_stands_past_the_limit_has_no_say() {
     let gptbot = Identified::Crawler(registry.find("GPTBot").unwrap());
     let fits = USER_AGENT_BYTES_MAX - " GPTBot".len();
     let mut cache = UserAgentCache::default();
-    for (padding, expected) in [(fits, gptbot), (fits + 1, Identified::Other)] {
+    for (padding, expected) in [(fits, gptbot), (fits + 1, Identified::Generic)] {
         assert_eq!(registry.identify(&at(padding)), expected);
         assert_eq!(identify_cached(&registry, &at(padding), &mut cache), expected);
     }
@@ -272,7 +279,7 @@ fn a_cache_gives_the_registrys_answers() {
     let registry = Registry::builtin();
     let mut cache = UserAgentCache::default();
     let mut random = Random(2);
-    let bases = ["GPTBot/", "Mozilla/5.0 Chrome/", "newbot/", "curl/", &"x".repeat(1020)];
+    let bases = ["GPTBot/", "Mozilla/5.0 (X11) Chrome/", "newbot/", "curl/", &"x".repeat(1020)];
     // More keys, and more bytes of them, than a cache can hold.
     let distinct = 30_000;
     for _ in 0..60_000 {
@@ -280,7 +287,7 @@ fn a_cache_gives_the_registrys_answers() {
         let user_agent = format!("{}{number}", bases[number % bases.len()]);
         let expected = match number % bases.len() {
             0 => "GPTBot",
-            2 => "Generic bot",
+            2 | 4 => "Generic bot",
             3 => "curl",
             _ => "(other)",
         };
@@ -312,16 +319,17 @@ impl Oracle {
     }
 
     fn identify(&self, user_agent: &[u8]) -> Identified {
+        if user_agent == b"-" || user_agent.iter().all(|byte| *byte == b' ') {
+            return Identified::Other;
+        }
         let found = self.as_written(user_agent);
         let blanks: Vec<u8> =
             user_agent.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
-        match self.as_written(&blanks) {
-            decoded @ Identified::Crawler(_)
-                if !user_agent.contains(&b' ') && !matches!(found, Identified::Crawler(_)) =>
-            {
-                decoded
-            }
-            _ => found,
+        let has_blanks = user_agent.contains(&b' ') || !user_agent.contains(&b'+');
+        match found {
+            Identified::Crawler(_) => found,
+            _ if has_blanks => found,
+            _ => self.as_written(&blanks),
         }
     }
 
@@ -334,7 +342,8 @@ impl Oracle {
             })
         });
         match found {
-            None => Identified::Other,
+            None if is_browser(user_agent) => Identified::Other,
+            None => Identified::Generic,
             Some(row) if row + 1 == self.0.len() => Identified::Generic,
             Some(row) => Identified::Crawler(CrawlerId(u16::try_from(row).unwrap())),
         }
@@ -445,7 +454,7 @@ fn own_rows_come_first_or_replace_in_place() {
         ("gpt-bot", "gptbot"),
         ("OAI-SearchBot GPTBot", "gptbot"),
         ("Weird thing", "Generic BOT"),
-        ("a crawler", "(other)"),
+        ("a crawler", "Generic BOT"),
     ] {
         assert_eq!(name(&registry, registry.identify(user_agent.as_bytes())), expected);
     }

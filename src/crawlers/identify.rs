@@ -4,6 +4,7 @@
 //! searched for the literals that the regexes require. Only rows with a literal that was found, and
 //! before the best row so far, are tried, each at most once.
 
+use super::browser::is_browser;
 use crate::crawlers::{crawler::CrawlerId, pattern::NEEDLE_BYTES_MIN, table::Test};
 use crate::robots::product_token::USER_AGENT_BYTES_MAX;
 
@@ -19,9 +20,9 @@ const BROWSER_PARTS: &[u8] = include_bytes!("browsers.txt");
 pub enum Identified {
     /// A crawler of the registry.
     Crawler(CrawlerId),
-    /// No crawler that is known, but it looks automated.
+    /// No crawler that is known, and neither a browser nor an app.
     Generic,
-    /// Anything else: a browser, an app, nothing at all.
+    /// A browser, an app, or no user agent at all.
     Other,
 }
 
@@ -87,10 +88,10 @@ impl Detector {
         self.first[part] = u32::try_from(self.needles.len()).expect("a list is below 16 MiB");
     }
 
-    /// Identifies `user_agent`. An empty one and `-` are [`Identified::Other`]. Some logs have `+`
+    /// Identifies `user_agent`. An empty one, blanks and `-` are [`Identified::Other`]. Some logs have `+`
     /// in place of every blank: names with blanks are found in them, too.
     pub(super) fn identify(&self, user_agent: &[u8]) -> Identified {
-        if matches!(user_agent, b"" | b"-") {
+        if user_agent == b"-" || user_agent.iter().all(|byte| *byte == b' ') {
             return Identified::Other;
         }
         let user_agent = &user_agent[..user_agent.len().min(USER_AGENT_BYTES_MAX)];
@@ -100,10 +101,7 @@ impl Detector {
             return found;
         }
         let blank = |&byte: &u8| if byte == b'+' { b' ' } else { byte };
-        match self.find(&user_agent.iter().map(blank).collect::<Vec<u8>>()) {
-            known @ Identified::Crawler(_) => known,
-            _ => found,
-        }
+        self.find(&user_agent.iter().map(blank).collect::<Vec<u8>>())
     }
 
     fn find(&self, user_agent: &[u8]) -> Identified {
@@ -121,7 +119,8 @@ impl Detector {
         }
         self.rows_without.iter().for_each(|&row| search.ask(row));
         match search.best {
-            None => Identified::Other,
+            None if is_browser(user_agent) => Identified::Other,
+            None => Identified::Generic,
             Some(row) if usize::from(row) + 1 == self.tests.len() => Identified::Generic,
             Some(row) => Identified::Crawler(CrawlerId(row)),
         }

@@ -4,6 +4,7 @@
 
 pub mod crawler;
 
+pub mod browser;
 mod builtin;
 pub mod lazy;
 pub mod pattern;

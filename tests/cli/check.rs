@@ -12,6 +12,8 @@ use crate::program::{Ran, repository, run_in};
 const ROBOTS: &str = "sample-data/robots";
 const WWW: &str = "sample-data/robots/www.example.com.txt";
 
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0";
+
 fn check(arguments: &[&str], input: &str) -> Ran {
     run_in(repository(), &[&["check"], arguments].concat(), input.as_bytes())
 }
@@ -81,8 +83,9 @@ fn the_crawler_can_be_given_in_three_ways() {
     let unknown = said(&["--user-agent", "my-crawler/1"]);
     assert!(unknown.contains("bound by the groups for my-crawler, else by *"), "{unknown}");
     assert!(said(&["--user-agent", "+bot"]).contains("looks automated: bound by *"));
+    assert!(said(&["--user-agent", "Firefox"]).contains("looks automated: bound by the groups"));
     assert!(
-        said(&["--user-agent", "Firefox"]).contains("the user agent of no known crawler by line 4")
+        said(&["--user-agent", FIREFOX]).contains("the user agent of no known crawler by line 4")
     );
     assert!(said(&["--token", "ccbot"]).contains("ccbot: named on line 19"));
     let version = said(&["--token", "GPTBot/1.2"]);

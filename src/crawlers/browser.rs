@@ -1,0 +1,210 @@
+//! Which user agents are built as those of browsers, and of apps on a person's device.
+//!
+//! Everything else that the registry does not know is automated: a name alone (`Acme/1.0`), a
+//! misspelt `Mozilla`, an address of a page or mail, a browser's platform without an engine. A
+//! client can send a browser's user agent and be automated all the same; its user agent cannot show
+//! that.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+/// Parts that say what a user agent is, in lower case, with `|` between them.
+const PARTS: [(Part, &str); 6] = [
+    (
+        Part::Platform,
+        "windows|win98|winnt|macintosh|mac_p|mac os|macos|x11|linux|android|iphone|ipad|ipod|\
+         cros |tizen|web0s|webos|smart-tv|smarttv|playstation|nintendo|xbox|blackberry|bb10|\
+         playbook|symbian|series40|series60|freebsd|openbsd|netbsd|dragonfly|sunos|amiga|\
+         morphos|haiku|beos|os/2|kaios|mobile; |tablet; |fuchsia|maemo|meego|j2me|midp|\
+         darwin|appletv|apple tv|crkey|roku|palmos|irix|risc os|cygwin|inferno",
+    ),
+    (
+        Part::Engine,
+        "applewebkit/|webkit/|gecko/|like gecko|trident/|presto/|khtml/|goanna/|servo/|\
+         netfront/|msie |opera mini|opera/|opera |safari/|safari |firefox/|chrome/|\
+         ucbrowser/|konqueror/|ibrowse|netpositive|charon|nintendo 3ds",
+    ),
+    // Each is enough: the libraries of a device, and phones and text browsers without an engine.
+    (
+        Part::Device,
+        "\x20cfnetwork/|dalvik/|profile/midp|configuration/cldc|(iphone;|(ipad;|(android|\
+         (linux; u; android|(linux; android|(linux;android|; android| android/|apple tv|\
+         appletv|playstation|upnp/1.0 sonos|exoplayer|up.browser|(ios | ios/|[fban/|\
+         duckduckgo/|mozacfetch/|(blackberry|maui| android (",
+    ),
+    // Who says where to write to is no browser.
+    (Part::Address, "http:|https:|www."),
+    // What only programs call themselves.
+    (
+        Part::Program,
+        "monitor|inspector|scanner|classifier|checker|verif|httpagent|diagnostic|observatory|\
+         preview|gomezagent|watcher|downloader|sitecheck|synthetic|\
+         playstore-google|lighthouse|selenium|phantomjs|puppeteer|playwright|httpclient|\
+         http-client|http client|client-java|python|curl|wget|libwww-perl|transcoder|ptst/|\
+         dejaclick|google search console|+; |webstatus|criticalcss|cloudflare",
+    ),
+    (Part::Compatible, "compatible; "),
+];
+
+/// What may follow `compatible; ` in the user agent of a browser, in the same form.
+const COMPATIBLE: &str = "msie|konqueror|opera|googletoolbar|chrome|windows|series|ibrowse|netpositive|amiga|\
+    u;";
+
+/// Browsers without an engine in their user agent, and old phones, by the first word, in the same form.
+const FIRST_WORDS: &str = "lynx/|links |links/|elinks|w3m/|netsurf|dillo/|ibrowse/|amiga|ncsa_mosaic/|voyager|\
+    microsoft office/|outlook|opera/|opera |ucweb/|nokia|samsung-|sonyericsson|mot-|blackberry|\
+    lg-|lge-|docomo/|kddi-|quicktime/|ddg-|ddg_|roku|htc ";
+
+/// The kind of a part.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Part {
+    Platform,
+    Engine,
+    Device,
+    Address,
+    Program,
+    Compatible,
+}
+
+/// Finds all parts in one pass.
+struct Parts {
+    search: AhoCorasick,
+    kinds: Vec<Part>,
+}
+
+static KNOWN_PARTS: LazyLock<Parts> = LazyLock::new(|| {
+    let parts = PARTS.iter().flat_map(|(kind, parts)| parts.split('|').map(|part| (part, *kind)));
+    let (parts, kinds): (Vec<&str>, Vec<Part>) = parts.unzip();
+    let search = AhoCorasick::builder().ascii_case_insensitive(true).build(parts);
+    Parts { search: search.expect("these are a few short texts"), kinds }
+});
+
+/// Whether `user_agent` is built as that of a browser, or of an app on a person's device.
+pub fn is_browser(user_agent: &[u8]) -> bool {
+    let Parts { search, kinds } = &*KNOWN_PARTS;
+    let mut found = 0_u8;
+    for part in search.find_overlapping_iter(user_agent) {
+        let kind = kinds[part.pattern().as_usize()];
+        let is_alien = kind == Part::Compatible && !is_compatible(&user_agent[part.end()..]);
+        if matches!(kind, Part::Address | Part::Program) || is_alien {
+            return false;
+        }
+        found |= 1 << kind as u8;
+    }
+    let has = |part: Part| found & 1 << part as u8 != 0;
+    if has_mail(user_agent) || is_misspelt(user_agent) {
+        return false;
+    }
+    // Some logs cut user agents, and then the engine may be missing.
+    let is_cut = user_agent.contains(&b'(') && !user_agent.contains(&b')');
+    let is_built_so = has(Part::Platform) && (has(Part::Engine) || is_cut);
+    let after_mozilla = starts_with(user_agent, "mozilla/") || !contains_mozilla(user_agent);
+    (is_built_so && after_mozilla)
+        || has(Part::Device)
+        || FIRST_WORDS.split('|').any(|word| starts_with(user_agent, word))
+}
+
+fn is_compatible(rest: &[u8]) -> bool {
+    COMPATIBLE.split('|').any(|name| starts_with(rest, name))
+}
+
+fn starts_with(text: &[u8], beginning: &str) -> bool {
+    text.get(..beginning.len()).is_some_and(|text| text.eq_ignore_ascii_case(beginning.as_bytes()))
+}
+
+fn contains_mozilla(user_agent: &[u8]) -> bool {
+    user_agent.windows(8).any(|window| window.eq_ignore_ascii_case(b"mozilla/"))
+}
+
+/// Whether the first word is nearly `Mozilla`, but not quite: `Mozlila/5.0`.
+fn is_misspelt(user_agent: &[u8]) -> bool {
+    let word = user_agent.split(|byte| *byte == b'/').next().unwrap_or_default();
+    let mut letters = word.to_ascii_lowercase();
+    let is_mozilla = letters == b"mozilla";
+    letters.sort_unstable();
+    !is_mozilla && letters == b"aillmoz"
+}
+
+/// Whether there is an address of mail: `name@example.com`.
+fn has_mail(user_agent: &[u8]) -> bool {
+    let mut signs = memchr::memchr_iter(b'@', user_agent);
+    signs.any(|at| {
+        let is_of_host = |byte: &&u8| byte.is_ascii_alphanumeric() || b".-".contains(byte);
+        let before = user_agent[..at].last().is_some_and(u8::is_ascii_alphanumeric);
+        let host: Vec<u8> = user_agent[at + 1..].iter().take_while(is_of_host).copied().collect();
+        let top = host.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+        before && host.contains(&b'.') && top.len() > 1 && top.iter().all(u8::is_ascii_alphabetic)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_and_apps_are_known_by_their_build() {
+        let browsers = [
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36 Edg/130.0.0.0",
+            "Mozilla/5.0 (Android 14; Mobile; rv:132.0) Gecko/132.0 Firefox/132.0",
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Instagram 330.0.3.29.91 (iPhone14,3; iOS 17_5; en_IR@calendar=gregorian; en)",
+            "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/111.0.0.0 Mobile Safari/537.36 (Ecosia android@111.0.5563.116)",
+            "Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1; WOW64; Trident/4.0; .NET CLR 2.0.50727)",
+            "Mozilla/5.0 (compatible; Konqueror/3.5; Linux) KHTML/3.5.5 (like Gecko)",
+            "Mozilla/5.0 (PlayStation 4 3.11) AppleWebKit/537.73 (KHTML, like Gecko)",
+            "Opera/9.80 (Windows NT 6.1; WOW64) Presto/2.12.388 Version/12.18",
+            "Lynx/2.8.9rel.1 libwww-FM/2.14 SSL-MM/1.4.1 GNUTLS/3.6.5",
+            "Nokia6280/2.0 (03.60) Profile/MIDP-2.0 Configuration/CLDC-1.1",
+            "com.apple.WebKit.Networking/8613.3.9.0.16 CFNetwork/1335.0.3 Darwin/21.6.0",
+            "Dalvik/2.1.0 (Linux; U; Android 9; Portal Build/PKQ1.191225.001)",
+            "MOZILLA/5.0 (WINDOWS NT 10.0; WIN64; X64) APPLEWEBKIT/537.36",
+            // As some logs cut it.
+            "Mozilla/5.0 (Windows NT 10.0; Win",
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHT",
+        ];
+        for user_agent in browsers {
+            assert!(is_browser(user_agent.as_bytes()), "{user_agent}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_automated() {
+        let others = [
+            "OpenAI Image Downloader",
+            "mwmbl/0.2.0 (https://mwmbl.example)",
+            "GrokAgent",
+            "DreamHost SiteMonitor 1.0",
+            "Google-HTTP-Java-Client/1.17.0-rc (gzip)",
+            "Mozlila/5.0 (Linux; Android 7.0; SM-G892A Bulid/NRD90M; wv) AppleWebKit/537.36",
+            "HappyWing",
+            "swagger-validator",
+            "Synapse/1.98",
+            "TwitterFeed 3",
+            "Mozilla/5.0",
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64)",
+            "Mozilla/5.0 (compatible; Acme/1.0)",
+            "Mozilla/5.0 (compatible; MSIE 10.0; Windows NT 6.1; Trident/6.0) SiteCheck-x",
+            "page-preview Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/80.0.3987.132 Safari/537.36",
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/1 Safari/537.36 joe@crawl.example",
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/1 Safari/537.36 (+https://crawl.example)",
+            "LWPrCa2l') OR 941=(SELECT 941 FROM PG_SLEEP(15))--",
+            "\u{0}\u{1}",
+        ];
+        for user_agent in others {
+            assert!(!is_browser(user_agent.as_bytes()), "{user_agent}");
+        }
+    }
+
+    #[test]
+    fn any_bytes_have_an_answer() {
+        let alphabet =
+            [&b"Mozilla/"[..], b"(", b")", b"@", b"a.b", b"compatible; ", b"\xff", b"Windows"];
+        for first in alphabet {
+            for second in alphabet {
+                for third in alphabet {
+                    is_browser(&[first, second, third].concat());
+                }
+            }
+        }
+    }
+}

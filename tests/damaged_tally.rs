@@ -339,6 +339,26 @@ fn a_tally_that_contradicts_itself_is_damaged() {
     assert!(message.contains(DAMAGED), "{message}");
     let (code, printed) = botaudit(dir.path(), "merge -o sum.tally all.tally odd.tally");
     assert!(code == Some(2) && printed.contains("odd.tally"), "{printed}");
+    // Of several tallies, the one that contradicts itself is named; else they do not fit together.
+    let limits = TallyLimits::default();
+    let all = dir.path().join("all.tally");
+    let found = || {
+        let odd = merge_files(std::slice::from_ref(&path), limits).unwrap();
+        ReportModel::new(odd).map(drop).unwrap_err()
+    };
+    let of = |paths: &[&PathBuf]| {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| (*path).clone()).collect();
+        name_damaged(found(), &paths, limits).to_string()
+    };
+    for (message, name, why) in [
+        (of(&[&path]), "odd.tally", DAMAGED),
+        (of(&[&all]), "all.tally", DAMAGED),
+        (of(&[&all, &path]), "odd.tally", DAMAGED),
+        (of(&[&path, &all]), "odd.tally", DAMAGED),
+        (of(&[&all, &all]), "all.tally", "cannot be merged with the other tallies"),
+    ] {
+        assert!(message.contains(name) && message.contains(why), "{message}");
+    }
 }
 
 /// An endless file that is no tally, and a pipe without an end, are refused soon.

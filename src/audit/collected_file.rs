@@ -431,4 +431,48 @@ mod tests {
         assert!(!is_accepted(7, "192.0.2.1"), "there is no such crawler");
         assert!(!is_accepted(6, "::ffff:192.0.2.1"), "this is 192.0.2.1");
     }
+
+    #[test]
+    fn what_did_not_fit_is_kept_as_a_number() {
+        let addresses = Addresses { kept: Vec::new(), requests_of_others: Some(9) };
+        let (_, others) = addresses.into_bounded(1).unwrap().into_parts();
+        assert_eq!(others, Some(9));
+        let origins = |has_others| {
+            let asked = Asked { named: BTreeSet::new(), strangers: BTreeSet::new(), has_others };
+            asked.into_origins().unwrap().strangers.into_parts().1.is_some()
+        };
+        assert!(origins(true) && !origins(false));
+    }
+
+    #[test]
+    fn only_addresses_of_sites_were_asked_for() {
+        let site = || OriginKey::Origin("https://a.example".parse().unwrap());
+        let asked = |named: Vec<OriginKey>, strangers: Vec<OriginKey>| {
+            let [named, strangers] = [named, strangers].map(BTreeSet::from_iter);
+            let origins = Asked { named, strangers, has_others: false }.into_origins()?;
+            let (strangers, _) = origins.strangers.into_parts();
+            Some((origins.named.len(), strangers.count()))
+        };
+        assert_eq!(asked(vec![site()], Vec::new()), Some((1, 0)));
+        assert_eq!(asked(Vec::new(), vec![site()]), Some((0, 1)));
+        for other in [OriginKey::Invalid, OriginKey::Others, OriginKey::Unnamed] {
+            assert_eq!(asked(vec![other.clone()], Vec::new()), None, "{other:?}");
+            assert_eq!(asked(Vec::new(), vec![other.clone()]), None, "{other:?}");
+        }
+    }
+
+    /// Hash maps have no order, and equal runs give equal files.
+    #[test]
+    fn addresses_are_in_order() {
+        let mut collected = Collected::default();
+        let mut addresses = Bounded::new(CANDIDATES_MAX);
+        for last in (0..100_u8).rev() {
+            let address = std::net::IpAddr::from([192, 0, 2, last]);
+            addresses.add(&DnsCandidate { crawler: CrawlerId(u16::from(last % 3)), address }, 1);
+        }
+        collected.addresses = Some(addresses);
+        let kept = Body::of(collected).addresses.unwrap().kept;
+        assert_eq!(kept.len(), 100);
+        assert!(kept.is_sorted());
+    }
 }

@@ -128,6 +128,26 @@ mod tests {
         (chunks, following.reached().map(|reached| reached.lines))
     }
 
+    /// The end of what was read may lie inside a chunk, and after more than one.
+    #[test]
+    fn a_chunk_may_begin_with_lines_that_were_read() {
+        let mut prefix = Prefix::new();
+        prefix.absorb(b"a\nb\nc\n");
+        let extent = Extent::Rest { reached: Some(prefix.reached()), last_day: None };
+        let mut following = Following::new(&extent).unwrap();
+        let mut format = Format::combined();
+        let file = FileId::from_index(0);
+        let mut chunk = Chunk { bytes: b"a\nb\n".to_vec(), file, first_line: 1, sequence: 0 };
+        assert_eq!(following.narrow(&mut chunk, &mut format), Narrowed::ReadBefore);
+        let mut chunk = Chunk { bytes: b"c\nd\ne\nf".to_vec(), file, first_line: 3, sequence: 1 };
+        assert_eq!(following.narrow(&mut chunk, &mut format), Narrowed::Read);
+        assert_eq!((chunk.bytes.as_slice(), chunk.first_line), (&b"d\ne\n"[..], 4));
+        let mut chunk = Chunk { bytes: b"f\n".to_vec(), file, first_line: 6, sequence: 2 };
+        assert_eq!(following.narrow(&mut chunk, &mut format), Narrowed::Read);
+        assert_eq!((chunk.bytes.as_slice(), chunk.first_line), (&b"f\n"[..], 6));
+        assert_eq!(following.reached().unwrap().lines, 6);
+    }
+
     #[test]
     fn only_new_lines_of_the_same_log_are_read() {
         use Narrowed::{Changed, Read, ReadBefore};

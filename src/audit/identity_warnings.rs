@@ -251,4 +251,94 @@ mod tests {
             assert_eq!(days(at(from), at(to)), expected, "{from} {to}");
         }
     }
+    fn lookups(unanswered: usize, passed_over: usize, asked_at: i64) -> NameSources {
+        let asked_at = UtcTime::from_unix_seconds(asked_at).unwrap();
+        let failure = Some("timed out".to_owned());
+        NameSources { asked_at, looked_up: 7, passed_over, unanswered, failure }
+    }
+
+    #[test]
+    fn lookups_that_lack_something_say_what() {
+        let first = UtcTime::from_unix_seconds(0).unwrap();
+        let said = |names: NameSources| about_names(&names, Some(Span { first, last: first }));
+        assert_eq!(said(lookups(0, 0, 0)), [""; 0]);
+        assert_eq!(
+            said(lookups(2, 0, 0)),
+            [
+                "--verify-dns: lookups without an answer: 2 of 7; these addresses stay unverified: timed out"
+            ]
+        );
+        assert_eq!(
+            said(lookups(0, 1, 0)),
+            ["--verify-dns: looked up the busiest addresses only (7); not looked up: at least 1; \
+              increase --dns-max"]
+        );
+        let day = 86_400;
+        assert_eq!(said(lookups(0, 0, 91 * day - 1)), [""; 0], "90 days and a bit");
+        assert_eq!(
+            said(lookups(0, 0, 91 * day)),
+            ["--verify-dns: addresses were looked up more than 90 days after the first request \
+              (1970-01-01T00:00:00Z); their owners may have changed"]
+        );
+        assert_eq!(about_names(&lookups(0, 0, 91 * day), None), [""; 0]);
+    }
+
+    #[test]
+    fn only_so_many_names_are_shown() {
+        assert_eq!(named(&["a", "b", "c"]), "a, b, c");
+        assert_eq!(named(&["a", "b", "c", "d", "e"]), "a, b, c (and 2 more)");
+        assert_eq!(and_more(0), "");
+    }
+
+    /// Lists matter only where a crawler of the log stayed unverified for want of them.
+    #[test]
+    fn lists_are_missed_by_the_crawlers_of_the_log() {
+        let registry = Registry::builtin();
+        let id = |name| registry.find(name).unwrap();
+        let list = |file: Option<&str>| RangeListSummary {
+            file: file.map(str::to_owned),
+            fault: file.map(|_| "no prefixes".to_owned()),
+            ..RangeListSummary::default()
+        };
+        let urls = |urls: &[&str]| urls.iter().map(|url| (*url).to_owned()).collect::<Vec<_>>();
+        let ranges = RangeSources {
+            lists: BTreeMap::from([
+                ("https://a.example".to_owned(), list(None)),
+                ("https://b.example".to_owned(), list(None)),
+                ("https://c.example".to_owned(), list(Some("c.json"))),
+            ]),
+            of_crawlers: BTreeMap::from([
+                ("GPTBot".to_owned(), urls(&["https://a.example", "https://b.example"])),
+                ("CCBot".to_owned(), urls(&["https://a.example", "https://c.example"])),
+                ("bingbot".to_owned(), urls(&["https://c.example", "https://none.example"])),
+            ]),
+            unused: Vec::new(),
+        };
+        let mut observed = ObservedCrawlers { requests: BTreeMap::new(), span: None };
+        let [verified, unverified] = [Identity::Verified, Identity::Unverified].map(|identity| {
+            let mut requests = [0; 3];
+            requests[identity as usize] = 1;
+            requests
+        });
+        observed.requests = BTreeMap::from([
+            (id("GPTBot"), verified),
+            (id("CCBot"), verified),
+            (id("bingbot"), verified),
+        ]);
+        assert_eq!(missing(&observed_lists(&observed, &ranges, &registry)), None);
+        for name in ["CCBot", "GPTBot"] {
+            observed.requests.insert(id(name), unverified);
+        }
+        let lists = observed_lists(&observed, &ranges, &registry);
+        assert_eq!(
+            missing(&lists).unwrap(),
+            "--ip-ranges has no list for CCBot, GPTBot; missing: https://a.example (and 1 more)"
+        );
+        assert_eq!(
+            faults(&lists),
+            [
+                "--ip-ranges: c.json is not used to find spoofed requests of CCBot, bingbot: no prefixes"
+            ]
+        );
+    }
 }

@@ -164,7 +164,6 @@ impl LogOutages {
             let of_origin = hours.entry(origin).or_default();
             of_origin.extend(silent.iter().map(|hour| day * HOURS_OF_DAY + hour));
         }
-        hours.values_mut().for_each(|hours| hours.sort_unstable());
         FoundOutages { hours, is_cut: others.is_some() }
     }
 

@@ -265,3 +265,77 @@ fn renumbering(from: &Header, to: &Header) -> Renumbering {
         robots: from.robots.iter().map(robots).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::header::{RegistrySummary, ReportedOptions};
+    use super::super::{identity_sources::IdentitySources, rulings::Rulings};
+    use super::*;
+    use crate::input::copies::Repeats;
+    use crate::time::Day;
+
+    fn summary(size: u64) -> InputSummary {
+        InputSummary {
+            name: "access.log".to_owned(),
+            size_bytes: size,
+            decompressed_bytes: 2 * size,
+            format: None,
+            lines_tried: 0,
+            damage: None,
+            may_be_cut: false,
+            sketch: None,
+            cut_bytes: 0,
+        }
+    }
+
+    /// Parts of one log: each may have what the other lacks.
+    #[test]
+    fn parts_of_a_log_are_one_log() {
+        let cut = || InputSummary {
+            may_be_cut: true,
+            cut_bytes: 5,
+            lines_tried: 3,
+            damage: Some("damaged".to_owned()),
+            ..summary(10)
+        };
+        for (mut one, other) in [(cut(), summary(1)), (summary(1), cut())] {
+            one.absorb(other);
+            let sums = (one.size_bytes, one.decompressed_bytes, one.cut_bytes, one.lines_tried);
+            assert_eq!(sums, (11, 22, 5, 3));
+            assert!(one.may_be_cut);
+            assert_eq!(one.damage.as_deref(), Some("damaged"));
+        }
+        let mut twice = cut();
+        twice.absorb(cut());
+        assert_eq!((twice.cut_bytes, twice.may_be_cut), (10, true));
+    }
+
+    /// Only days of a job are days: a merged tally without any could hold any lines.
+    #[test]
+    fn days_are_kept_only_if_all_tallies_are_of_days() {
+        let of = |days: &[&str]| Header {
+            program: String::new(),
+            version: String::new(),
+            schema_version: 0,
+            options: ReportedOptions::default(),
+            registry: RegistrySummary::default(),
+            days: days.iter().map(|day| Day::parse(day).unwrap()).collect(),
+            inputs: Vec::new(),
+            crawlers: Vec::new(),
+            robots: Vec::new(),
+            rulings: Rulings::default(),
+            identities: IdentitySources::default(),
+            outages: None,
+            draft: None,
+            repeats: Repeats::default(),
+        };
+        let days = |one: &Header, other: &Header| {
+            let merged = merged_header([one, other].into_iter());
+            merged.days.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let (first, second) = (of(&["2026-03-01"]), of(&["2026-03-02"]));
+        assert_eq!(days(&first, &second), ["2026-03-01", "2026-03-02"]);
+        assert_eq!(days(&first, &of(&[])), [""; 0]);
+        assert_eq!(days(&of(&[]), &first), [""; 0]);
+    }
+}

@@ -40,12 +40,12 @@ impl<'a> Subject<'a> {
             let mut origins: Vec<&str> = all.iter().map(|row| row.origin.as_str()).collect();
             origins.dedup();
             let others = match origins.is_empty() {
-                true => "none at all".to_owned(),
-                false => format!("but at {}", origins.join(", ")),
+                true => "or at any other origin".to_owned(),
+                false => format!("only at {}", origins.join(", ")),
             };
             let origin = origin.as_str();
             return Err(Error::usage(format!(
-                "the report has no violation of {name} at {origin}, {others}"
+                "the report has no violation by {name} at {origin}, {others}"
             )));
         };
         let crawler = audit.registry.crawler(first.actor.0);

@@ -9,7 +9,7 @@ use crate::logs::reject::{Reject, Skip};
 use crate::merge::sum;
 use crate::numbers::{counted, grouped};
 
-use super::input_tally::{Input, RejectTally};
+use super::input_tally::{Input, RejectTally, SAMPLE_BYTES_MAX};
 use super::tally::Tally;
 
 /// Fewer rejected lines never fail a file: a short log may have an odd line.
@@ -168,7 +168,13 @@ fn described(input: &Input) -> String {
 /// A proposal for the keys of a JSON log that was not understood.
 fn json_proposal(input: &Input) -> Option<String> {
     let samples = input.rejects().filter_map(|(_, rejects)| rejects.sample.as_ref());
-    samples.min().and_then(|(_, line)| proposal(line))
+    let (_, line) = samples.min()?;
+    let of_line = proposal(line)?;
+    let more = match line.len() < SAMPLE_BYTES_MAX {
+        true => String::new(),
+        false => format!("; for all keys, run: botaudit formats detect '{}'", input.summary.name),
+    };
+    Some(format!("its JSON keys are {}; {}{more}", of_line.keys, of_line.advice()))
 }
 
 fn first_line((reason, tally): (Reject, &RejectTally)) -> Option<(u64, Reject)> {

@@ -17,6 +17,9 @@ const SHOWN_MAX: usize = 3;
 /// The most bytes that are shown of each.
 const SHOWN_BYTES_MAX: usize = 512;
 
+/// The most bytes of the first rejected line that are kept.
+const SAMPLE_BYTES_MAX: usize = 64 << 10;
+
 /// The result of examining the beginning of a log.
 #[derive(Debug)]
 pub(crate) struct Probe {
@@ -35,6 +38,8 @@ pub(crate) struct Probe {
     pub rejected: BTreeMap<Reject, u64>,
     /// The first rejected lines: number, reason, beginning.
     pub shown: Vec<(u64, Reject, Box<[u8]>)>,
+    /// The first of them, for its keys if it is JSON.
+    pub sample: Option<Box<[u8]>>,
     /// The damage that ended the read, if any.
     pub damage: Option<String>,
 }
@@ -55,6 +60,7 @@ pub(crate) fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
         skipped: BTreeMap::new(),
         rejected: BTreeMap::new(),
         shown: Vec::new(),
+        sample: None,
         damage: None,
         detection,
     };
@@ -97,6 +103,8 @@ impl Probe {
 
     fn reject(&mut self, reason: Reject, line: &[u8]) {
         *self.rejected.entry(reason).or_default() += 1;
+        let sample = || line[..line.len().min(SAMPLE_BYTES_MAX)].into();
+        self.sample.get_or_insert_with(sample);
         if self.shown.len() < SHOWN_MAX {
             let shown = line[..line.len().min(SHOWN_BYTES_MAX)].into();
             self.shown.push((self.lines, reason, shown));

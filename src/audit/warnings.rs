@@ -23,6 +23,7 @@ pub(crate) fn warnings(audit: &ReportModel, header: &Header, failures: Vec<Strin
     // A nightly job does not repeat warnings that are the same every night.
     if header.days.is_empty() {
         warnings.extend(setup_warnings(audit, rulings));
+        warnings.extend(unused_json_fields(audit, header));
     }
     warnings.extend(ignored_names(rulings));
     warnings.extend(about_inputs(
@@ -48,6 +49,25 @@ pub(crate) fn warnings(audit: &ReportModel, header: &Header, failures: Vec<Strin
         warnings.push(why);
     }
     warnings
+}
+
+/// If `--json-fields` is given, and no log has keys that it could name.
+fn unused_json_fields(audit: &ReportModel, header: &Header) -> Option<String> {
+    if header.options.get("json_fields").is_null() {
+        return None;
+    }
+    let formats = audit.inputs.iter().filter_map(|input| input.summary.format.as_ref());
+    let names: BTreeSet<&str> = formats.map(|format| format.name.as_str()).collect();
+    // Such as `json in docker`.
+    let is_json = |name: &&str| name.split(' ').any(|word| word == "json");
+    if names.is_empty() || names.iter().any(is_json) {
+        return None;
+    }
+    let names: Vec<&str> = names.into_iter().collect();
+    Some(format!(
+        "--json-fields has no effect: it is for the format json, and the format of the logs is {}",
+        names.join(", ")
+    ))
 }
 
 fn ignored_names(rulings: &Rulings) -> Option<String> {

@@ -4,6 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
+use crate::config::size::whole;
 use crate::config::{audit_config::AuditConfig, setting::KeyTable};
 use crate::error::Result;
 use crate::run::audit::Destination;
@@ -53,27 +54,26 @@ pub(crate) struct AuditArgs {
     window: WindowFlags,
 
     /// Directory of the report [default: botaudit-report]
-    ///
-    /// An older report there is replaced at the end, in one step. With --format json or jsonl, no
-    /// report is written unless -o is given.
     #[arg(help_heading = "Output", short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// Format of what is printed; with json and jsonl, the summary goes to standard error.
+    /// Print a summary (text), or the whole result [default: text]
+    ///
+    /// json is one object, jsonl one for each row. Then no report is written without -o.
     #[arg(
         help_heading = "Output",
         long = "format",
         value_name = "FORMAT",
         value_parser = one_of(&RESULT_FORMATS),
+        hide_possible_values = true,
         default_value = "text",
+        hide_default_value = true,
         hide_short_help = true,
         conflicts_with_all = ["partial", "collect"]
     )]
     result_format: ResultFormat,
 
     /// Write all violations to FILE (CSV; also .gz or .zst).
-    ///
-    /// FILE may be - (standard output); the summary then goes to standard error.
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     evidence: Option<PathBuf>,
 
@@ -105,10 +105,9 @@ pub(crate) struct AuditArgs {
     #[command(flatten)]
     configured: ConfiguredArgs,
 
-    /// Write the tally of these logs to FILE instead of a report; - is standard output.
+    /// Write the tally of these logs to FILE instead of a report.
     ///
-    /// `botaudit merge` adds tallies up, and `botaudit report` writes their report. It is the same
-    /// report as that of one audit of all the logs.
+    /// `botaudit merge` merges tallies; `botaudit report` writes their report.
     #[arg(
         help_heading = "Parts of a large audit",
         long,
@@ -131,7 +130,8 @@ pub(crate) struct AuditArgs {
     collect: CollectArgs,
 
     /// Number of threads; 0 means one per core [default: 0]
-    #[arg(help_heading = "Performance", long, value_name = "N", hide_short_help = true)]
+    #[arg(help_heading = "Performance", long, value_name = "N", value_parser = whole,
+        allow_negative_numbers = true, hide_short_help = true)]
     threads: Option<usize>,
 }
 

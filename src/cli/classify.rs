@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::classify::input_format::{CrawlerColumn, ListSyntax, WantedColumns};
 use crate::classify::verdicts::{Layout, Width};
+use crate::config::size::{bytes, whole};
 use crate::error::Result;
 use crate::run::classify::{ClassifyRun, WrittenVerdicts};
 use crate::run::outcome::RunOutcome;
@@ -15,7 +16,6 @@ use super::console::console;
 use super::help::short;
 use super::progress::Show;
 use super::shared::ForceArg;
-use super::size::bytes;
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
 
 const HELP: &str = include_str!("help/classify.txt");
@@ -145,6 +145,8 @@ pub(crate) struct ClassifyArgs {
     #[arg(
         long,
         value_name = "N",
+        value_parser = whole,
+        allow_negative_numbers = true,
         default_value_t = 0,
         help_heading = "Performance",
         hide_short_help = true

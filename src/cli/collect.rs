@@ -5,19 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::audit::client_key::ClientKey;
+use crate::config::size::bytes;
 use crate::error::Result;
-
-use super::size::bytes;
 
 /// The flags.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Parts of a large audit")]
 pub(crate) struct CollectArgs {
-    /// Write to FILE what --verify-dns, --infer-outages and --fetch need from these logs.
+    /// Write the facts for --verify-dns, --infer-outages, --fetch to FILE.
     ///
-    /// Nothing is judged. `botaudit merge` merges such files of several machines, and --collected
-    /// reads the result. With --verify-dns, FILE holds client addresses: only its owner may read it;
-    /// delete it after use. Give the same --robots as in the audit. - is standard output.
+    /// `botaudit merge` merges such files. With --verify-dns, FILE contains client addresses: delete
+    /// it after use. Use the same --robots as in the audit.
     #[arg(
         long,
         value_name = "FILE",
@@ -26,21 +24,17 @@ pub(crate) struct CollectArgs {
     )]
     pub collect: Option<PathBuf>,
 
-    /// Read from FILE what --verify-dns, --infer-outages and --fetch need.
-    ///
-    /// The logs are then read once, and may come from a pipe. FILE must be collected from these logs
-    /// (and possibly others), with the same version, the same crawlers and the same options.
+    /// Read the facts that --collect wrote from these and other logs.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub collected: Option<PathBuf>,
 
-    /// Memory that FILE of --collected may take, such as 4GiB [default: 2GiB]
+    /// Memory for --collected, such as 4GiB [default: 2GiB]
     #[arg(long, value_name = "SIZE", hide_short_help = true, value_parser = bytes, requires = "collected")]
     pub memory: Option<usize>,
 
-    /// Secret with which --collect hashes clients, at least 16 characters [default: random]
+    /// Secret of at least 16 characters, the same on all machines.
     ///
-    /// Files of several machines can be merged only if they have the same secret. For
-    /// --infer-outages FILE holds hashes of clients, neither their addresses nor the secret.
+    /// --collect hashes clients with it; files with other secrets cannot be merged.
     #[arg(long, hide_short_help = true, value_name = "TEXT", value_parser = ClientKey::of_text, requires = "collect")]
     client_key: Option<ClientKey>,
 }

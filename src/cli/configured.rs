@@ -12,10 +12,9 @@ use crate::run::console::Console;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Configuration file")]
 pub(crate) struct ConfiguredArgs {
-    /// Use the logs and settings of a site in FILE, the configuration of `botaudit nightly`.
+    /// Use the logs and settings of a site in the configuration of nightly.
     ///
-    /// Logs and flags on the command line take precedence. Paths in FILE are relative to its
-    /// directory. The report goes to --output, not to the reports of the site.
+    /// Logs and flags on the command line take precedence.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     config: Option<PathBuf>,
 

@@ -15,7 +15,7 @@ use super::shared::{MemoryArg, origin};
 
 const HELP: &str = include_str!("help/evidence.txt");
 
-/// Write a folder about one crawler at one origin, for a complaint to its operator.
+/// Write a folder of evidence about one crawler, for a complaint.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "evidence"), after_long_help = HELP,
     override_usage = "botaudit evidence --crawler NAME --origin URL -o DIR [REPORT]")]

@@ -55,6 +55,24 @@ pub(crate) fn short_of_program(text: &str) -> String {
     only(text, &[EXAMPLES, EXIT_CODES]) + "Help on a command: botaudit COMMAND --help"
 }
 
+/// `help` without blank lines inside of its sections: a long list of options then takes half of the
+/// lines. Colors begin after the indentation.
+pub(crate) fn dense(help: &str) -> String {
+    let mut text = String::with_capacity(help.len());
+    let mut is_after_blank = false;
+    for line in help.lines() {
+        if is_after_blank && !line.starts_with(' ') && !line.is_empty() {
+            text.push('\n');
+        }
+        is_after_blank = line.trim().is_empty();
+        if !is_after_blank {
+            text += line;
+            text.push('\n');
+        }
+    }
+    text
+}
+
 fn only(text: &str, headings: &[&str]) -> String {
     let shown = sections(text).into_iter().filter(|section| headings.contains(&section.heading));
     shown.map(|section| format!("{}:\n{}\n\n", section.heading, section.body)).collect()
@@ -63,6 +81,15 @@ fn only(text: &str, headings: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn help_is_dense_within_its_sections() {
+        let help = "About\n\nUsage: x\n\n\x1b[1mOptions:\x1b[0m\n  -a\n          One.\n          \n          \
+                    Two.\n\n  \x1b[1m-b\x1b[0m\n\nExit codes:\n  0  done\n\n";
+        let expected = "About\n\nUsage: x\n\n\x1b[1mOptions:\x1b[0m\n  -a\n          One.\n          Two.\n  \
+                        \x1b[1m-b\x1b[0m\n\nExit codes:\n  0  done\n";
+        assert_eq!(dense(help), expected);
+    }
 
     #[test]
     fn a_text_is_cut_at_its_headings() {

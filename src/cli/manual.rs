@@ -83,6 +83,8 @@ fn page(command: &Command) -> Result<String> {
 }
 
 fn render(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
+    // clap_mangen leaves out the text of options that -h hides.
+    let command = &command.clone().mut_args(|arg| arg.hide_short_help(false));
     let man = Man::new(command.clone())
         .title(title(command).to_uppercase())
         .date(PAGES_DATE)

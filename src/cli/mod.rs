@@ -29,7 +29,6 @@ mod report;
 mod robots;
 pub mod shared;
 mod signals;
-mod size;
 mod summary_flags;
 mod terminal;
 mod value_names;
@@ -42,19 +41,20 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::Error;
+use crate::run::outcome::RunOutcome;
 use crate::table::escape::{has_hidden, visible};
 
 use exit_status::exit_code;
-use help::short_of_program;
+use help::{dense, short_of_program};
 use summary_flags::SummaryFlags;
-use terminal::{TerminalArgs, color_of};
+use terminal::{OutputStream, TerminalArgs, color_of};
 
 const HELP: &str = include_str!("help/start.txt");
 
 /// Report which crawlers broke which rules of robots.txt, how often and when.
 #[derive(Debug, Parser)]
 #[command(name = "botaudit", version, arg_required_else_help = true, max_term_width = 100,
-    after_help = short_of_program(HELP), after_long_help = HELP)]
+    disable_help_flag = true, after_help = short_of_program(HELP), after_long_help = HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -90,14 +90,21 @@ pub fn main() -> ExitCode {
 /// Parses `arguments`, the name of the program and its arguments, runs the command, and returns the
 /// exit code; `help/start.txt` lists them.
 pub fn run(arguments: Vec<OsString>) -> u8 {
-    let program = Cli::command().color(color_of(arguments.iter().cloned()));
+    let color = color_of(arguments.iter().cloned());
+    let program = Cli::command().color(color);
     let program = program.mut_subcommand("report", SummaryFlags::shown);
     let mut program = program.mut_subcommand("merge", SummaryFlags::shown);
+    let is_of_crawlers = arguments.get(1).is_some_and(|word| word == "crawlers");
     let parsed = program.try_get_matches_from_mut(arguments);
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
     let Cli { command, terminal } = match parsed {
         Ok(cli) => cli,
-        Err(err) => match misplaced(&err) {
+        Err(err) if err.kind() == ErrorKind::DisplayHelp => {
+            let (text, is_colored) = (err.render(), OutputStream::Stdout.is_colored(color));
+            let text = if is_colored { text.ansi().to_string() } else { text.to_string() };
+            return exit_code(shared::print(&dense(&text)).map(|()| RunOutcome::Done));
+        }
+        Err(err) => match misplaced(&err, is_of_crawlers) {
             Some(why) => return exit_code(Err(Error::usage(why))),
             None => escaped(err).exit(),
         },
@@ -152,8 +159,9 @@ fn escaped(mut err: clap::Error) -> clap::Error {
     err
 }
 
-/// What to say of a log without a command, and of `--version` after a command.
-fn misplaced(err: &clap::Error) -> Option<String> {
+/// What to say of a log without a command, of a crawler in place of a subcommand, and of `--version`
+/// after a command.
+fn misplaced(err: &clap::Error, is_of_crawlers: bool) -> Option<String> {
     let text = |kind| match err.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -161,6 +169,10 @@ fn misplaced(err: &clap::Error) -> Option<String> {
     match err.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = text(ContextKind::InvalidSubcommand)?;
+            if is_of_crawlers {
+                let run = format!("botaudit crawlers show '{name}'");
+                return Some(format!("'{name}' is not a command; to show a crawler, run: {run}"));
+            }
             let is_path = name.contains(['.', '/']) || Path::new(name).exists();
             is_path.then(|| {
                 format!(

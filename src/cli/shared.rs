@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::Args;
 
 use crate::audit::tally::counter::TallyLimits;
+use crate::config::size::bytes;
 use crate::error::{Error, Result};
 use crate::report::outputs::Overwrite;
 use crate::run::output::cannot_print;
@@ -14,13 +15,12 @@ use crate::table::escape::visible;
 use crate::time::Day;
 use crate::url::origin::Origin;
 
-use super::size::bytes;
 use super::terminal::OutputStream;
 
 /// Whether foreign files may be overwritten.
 #[derive(Args, Debug)]
 pub(crate) struct ForceArg {
-    /// Overwrite an output file that botaudit did not write. An input is never overwritten.
+    /// Overwrite files that botaudit did not write, except inputs.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     force: bool,
 }
@@ -37,8 +37,7 @@ impl ForceArg {
 pub(crate) struct MemoryArg {
     /// Memory that tallies may take, such as 4GiB; a number alone is MiB.
     ///
-    /// A tally that unpacks to more is refused: a few kilobytes from a stranger can fill the memory
-    /// of a machine.
+    /// A larger tally is refused: a few kilobytes from a stranger could fill the memory.
     #[arg(long = "memory", value_name = "SIZE", default_value = "2GiB", value_parser = bytes,
         help_heading = "Performance", hide_short_help = true)]
     bytes: usize,

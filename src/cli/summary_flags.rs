@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Arg, Args, Command};
 
+use crate::config::size::positive;
 use crate::report::summary_view::{SummaryBy, SummaryView};
 
 use super::terminal::OutputStream;
@@ -15,23 +16,22 @@ const HEADING: &str = "Summary";
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct SummaryFlags {
-    /// Show only this crawler in the summary; repeatable.
-    ///
-    /// It is shown even if it has no violations. Files of the report always have all crawlers.
+    /// Show only this crawler, even without violations; repeatable.
     #[arg(long, value_name = "CRAWLER", hide_short_help = true)]
     only: Vec<String>,
 
-    /// Leave this crawler out of the summary; repeatable.
+    /// Do not show this crawler; repeatable.
     #[arg(long, value_name = "CRAWLER", hide_short_help = true)]
     exclude: Vec<String>,
 
-    /// Show at most N rows in the summary.
-    #[arg(long, value_name = "N", default_value = "10", hide_short_help = true)]
+    /// Show at most N rows [default: 10]
+    #[arg(long, value_name = "N", default_value = "10", hide_default_value = true, value_parser = positive,
+        allow_negative_numbers = true, hide_short_help = true)]
     top: NonZeroUsize,
 
-    /// What each row of the summary stands for.
-    #[arg(long, value_name = "WHAT", value_parser = one_of(&SUMMARY_ROWS), default_value = "crawler",
-        hide_short_help = true)]
+    /// Show one row for each crawler, origin or rule [default: crawler]
+    #[arg(long, value_name = "WHAT", value_parser = one_of(&SUMMARY_ROWS), default_value = "crawler", hide_default_value = true,
+        hide_possible_values = true, hide_short_help = true)]
     by: SummaryBy,
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, stderr, stdout};
 use std::sync::OnceLock;
 
-use clap::{Args, ColorChoice, ValueEnum};
+use clap::{ArgAction, Args, ColorChoice, ValueEnum};
 use terminal_size::{Width, terminal_size_of};
 
 use crate::report::palette::Palette;
@@ -12,32 +12,26 @@ use crate::report::palette::Palette;
 /// The width if the output is not a terminal.
 const COLUMNS: usize = 100;
 
-/// The flags that every command has.
+/// The flags that every command has, after its own.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "General options")]
 pub(crate) struct TerminalArgs {
     /// Print more notes: log formats, rules, threads, times.
-    ///
-    /// They go to standard error. Commands that read logs or tallies name the format of each log;
-    /// audits also name the robots.txt of each origin, the number of threads, and how long each stage
-    /// took.
     #[arg(short, long, global = true)]
     verbose: bool,
 
-    /// When to use colors.
-    ///
-    /// auto uses them on a terminal, unless TERM is dumb or NO_COLOR is set.
+    /// Use colors: auto, always or never [default: auto]
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto,
-        hide_short_help = true, hide_possible_values = true)]
+        hide_short_help = true, hide_possible_values = true, hide_default_value = true)]
     color: ColorChoice,
 
     /// Do not limit the access rights of the run.
-    ///
-    /// By default, a run on Linux can read only the directories of its inputs, write only to those
-    /// of its outputs, start no process, reach no other process, and use the network only if it
-    /// fetches or asks DNS. -v says what the kernel could enforce. Use this flag if a file system does not work with
-    /// these limits.
     #[arg(long, global = true, hide_short_help = true)]
     no_sandbox: bool,
+
+    /// Print help; -h is a summary.
+    #[arg(short, long, global = true, action = ArgAction::Help, hide_short_help = true)]
+    help: Option<bool>,
 }
 
 /// Set once, before the command runs.
@@ -78,12 +72,17 @@ pub(crate) fn color_of(arguments: impl IntoIterator<Item = OsString>) -> ColorCh
 impl OutputStream {
     /// The colors of this stream.
     pub(crate) fn palette(self) -> Palette {
-        let is_colored = match TERMINAL.get().map(|terminal| terminal.color) {
-            None | Some(ColorChoice::Never) => false,
-            Some(ColorChoice::Always) => true,
-            Some(ColorChoice::Auto) => self.is_terminal() && has_colors(),
-        };
-        if is_colored { Palette::Ansi } else { Palette::Plain }
+        let choice = TERMINAL.get().map_or(ColorChoice::Never, |terminal| terminal.color);
+        if self.is_colored(choice) { Palette::Ansi } else { Palette::Plain }
+    }
+
+    /// Whether this stream has colors if the user chose `choice`.
+    pub(crate) fn is_colored(self, choice: ColorChoice) -> bool {
+        match choice {
+            ColorChoice::Never => false,
+            ColorChoice::Always => true,
+            ColorChoice::Auto => self.is_terminal() && has_colors(),
+        }
     }
 
     /// The width of this stream in characters.

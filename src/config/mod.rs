@@ -5,3 +5,4 @@ pub mod fault;
 pub mod file;
 pub mod money;
 pub mod setting;
+pub(crate) mod size;

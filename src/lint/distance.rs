@@ -5,6 +5,12 @@ use strsim::osa_distance;
 /// The longest word that is compared, in bytes.
 const WORD_BYTES_MAX: usize = 40;
 
+/// Letters of a name for each one that may be wrong.
+pub(crate) const LETTERS_PER_SLIP: usize = 6;
+
+/// Shorter names get no proposal, because too many are similar.
+pub(crate) const SPELT_LENGTH_MIN: usize = 5;
+
 /// The number of letters that were added, removed, changed or swapped with their neighbour, in any
 /// ASCII case; `None` if it is more than `slips_max`, or if a word is longer than 40 bytes.
 pub(crate) fn distance(written: &[u8], meant: &[u8], slips_max: usize) -> Option<usize> {

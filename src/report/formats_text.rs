@@ -65,10 +65,14 @@ pub(crate) fn examined_text(name: &str, examined: &Probe) -> String {
             row("caveat", &format!("it {}", limitation.as_str()));
         }
     } else if rejected > 0 {
-        let of_json = examined.shown.first().and_then(|(_, _, line)| proposal(line));
+        let of_json = examined.sample.as_deref().and_then(proposal);
+        if let Some(proposal) = &of_json {
+            row("keys", &proposal.keys);
+        }
+        let advice = of_json.map(|proposal| proposal.advice());
         let of_text = "use --log-format with the format string of your server; botaudit formats \
                        lists the names";
-        row("try", of_json.as_deref().unwrap_or(of_text));
+        row("try", advice.as_deref().unwrap_or(of_text));
     }
     if let Some(damage) = &examined.damage {
         row("damage", damage);

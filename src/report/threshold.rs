@@ -8,6 +8,8 @@ use crate::audit::{conduct::Conduct, crawler_row::ActorRow, model::ReportModel};
 use crate::crawlers::crawler::TOOL_PURPOSES;
 use crate::crawlers::{identity::Identity, registry::Registry};
 
+use crate::lint::distance::{LETTERS_PER_SLIP, SPELT_LENGTH_MIN, distance};
+
 use super::condition::expression::{Condition, ConditionError};
 use super::table::Audited;
 use super::tables::summary::SUMMARY;
@@ -36,13 +38,18 @@ impl Threshold {
     /// # Errors
     /// If it cannot be parsed, or compares with a word that is not in `registry`.
     pub fn parse(text: &str, registry: &Registry) -> Result<Threshold, String> {
-        let condition =
+        let mut condition =
             Condition::parse(text, &SUMMARY.schema).map_err(|error| located(text, &error))?;
-        for word in &condition.words {
+        for at in 0..condition.words.len() {
+            let word = &condition.words[at];
             let name = SUMMARY.schema.columns[word.column].name;
-            if !word.text.is_empty() && !is_known(name, &word.text, registry) {
-                return Err(unknown_word(name, &word.text, registry));
+            if word.text.is_empty() {
+                continue;
             }
+            let Some(known) = known_word(name, &word.text, registry) else {
+                return Err(unknown_word(name, &word.text, registry));
+            };
+            condition.spell(at, &known);
         }
         Ok(Threshold(condition))
     }
@@ -122,22 +129,34 @@ fn words<'a>(column: &'a str, registry: &'a Registry) -> impl Iterator<Item = &'
     })
 }
 
-fn is_known(column: &str, word: &str, registry: &Registry) -> bool {
-    if column == "conduct" {
-        return Conduct::ALL.into_iter().any(|conduct| conduct.as_str() == word);
-    }
-    !OF_THE_REGISTRY.contains(&column) || words(column, registry).any(|known| known == word)
+/// The spelling of `word`, where upper and lower case do not matter; `None` if no cell of the column
+/// can hold it.
+fn known_word(column: &str, word: &str, registry: &Registry) -> Option<String> {
+    let is_alike = |known: &&str| known.eq_ignore_ascii_case(word);
+    let found = match column {
+        "conduct" => Conduct::ALL.map(Conduct::as_str).into_iter().find(is_alike),
+        _ if !OF_THE_REGISTRY.contains(&column) => Some(word),
+        // One operator may be spelled in two ways.
+        _ => words(column, registry)
+            .find(|known| *known == word)
+            .or_else(|| words(column, registry).find(is_alike)),
+    };
+    found.map(str::to_owned)
 }
 
 fn unknown_word(column: &str, word: &str, registry: &Registry) -> String {
     if column == "conduct" {
         let all = Conduct::ALL.map(Conduct::as_str).join(", ");
-        return format!("no crawler has the conduct '{word}'; did you mean {all}?");
+        return format!("unknown conduct '{word}'; did you mean {all}?");
     }
     let all: std::collections::BTreeSet<&str> = words(column, registry).collect();
     let is_near = |known: &&str| {
         let (known, word) = (known.to_ascii_lowercase(), word.to_ascii_lowercase());
-        known.contains(&word) || word.contains(&known)
+        let slips_max = (word.len() / LETTERS_PER_SLIP).clamp(1, 2);
+        known.contains(&word)
+            || word.contains(&known)
+            || (word.len() >= SPELT_LENGTH_MIN
+                && distance(word.as_bytes(), known.as_bytes(), slips_max).is_some())
     };
     let near: Vec<&str> = match column {
         "purpose" => all.into_iter().collect(),
@@ -147,7 +166,7 @@ fn unknown_word(column: &str, word: &str, registry: &Registry) -> String {
         [] => "`botaudit crawlers` lists all".to_owned(),
         near => format!("did you mean {}?", near.join(", ")),
     };
-    format!("no known crawler has the {column} '{word}'; {near}")
+    format!("unknown {column} '{word}'; {near}")
 }
 
 /// The error with its position in the condition.
@@ -178,12 +197,26 @@ mod tests {
 
     #[test]
     fn words_that_no_row_can_hold_are_errors() {
-        let none = "no known crawler has the";
-        check("purpose = 'ai-trainig'", &format!("{none} purpose 'ai-trainig'; did you mean "));
-        check("crawler != 'gptbot'", &format!("{none} crawler 'gptbot'; did you mean GPTBot?"));
-        check("operator = 'zzz'", &format!("{none} operator 'zzz'; `botaudit crawlers` lists all"));
+        check("purpose = 'ai-trainig'", "unknown purpose 'ai-trainig'; did you mean ");
+        check("crawler != 'gptbt'", "unknown crawler 'gptbt'; did you mean GPTBot?");
+        check("operator = 'zzz'", "unknown operator 'zzz'; `botaudit crawlers` lists all");
         for fine in ["operator = 'OpenAI'", "origin = 'https://anything'", "purpose != ''"] {
             assert!(Threshold::parse(fine, &Registry::builtin()).is_ok(), "{fine}");
         }
+    }
+
+    #[test]
+    fn names_are_those_of_the_registry_in_any_case() {
+        let text = "crawler = 'gptbot' or not (operator = 'OPENAI' and identity != 'spoofed')";
+        let Threshold(condition) = Threshold::parse(text, &Registry::builtin()).unwrap();
+        let words: Vec<&str> = condition.words.iter().map(|word| word.text.as_str()).collect();
+        assert_eq!((words, &*condition.text), (vec!["GPTBot", "OpenAI", "spoofed"], text));
+        let mut cells = vec![String::new(); SUMMARY.schema.columns.len()];
+        assert!(condition.is_met(&cells));
+        cells[column_index("operator")] = "OpenAI".to_owned();
+        cells[column_index("identity")] = "verified".to_owned();
+        assert!(!condition.is_met(&cells));
+        cells[column_index("crawler")] = "GPTBot".to_owned();
+        assert!(condition.is_met(&cells));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{ffi::OsString, thread::available_parallelism, time::Instant};
 
 use crate::archive::Store;
+use crate::audit::probe::examine;
 use crate::classify;
 use crate::classify::classified::write_summary;
 use crate::classify::input_format::{InputFormat, ListSyntax, WantedColumns, writing_of};
@@ -19,8 +20,9 @@ use crate::classify::{
 use crate::config::setting::THREADS_MAX;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::input::source::{Source, expand};
+use crate::input::source::{Location, Source, expand};
 use crate::judge::{Judge, messages::failure_messages, profile::CrawlerProfile};
+use crate::logs::detect::Hints;
 use crate::numbers::{counted, grouped};
 use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
@@ -135,7 +137,7 @@ impl ClassifyRun {
         let mut output = self.open_output()?;
         let classify = || self.classify(&sources, &context, &verdicts, &mut output);
         let classified = self.console.timed("lists read and classified", classify)?;
-        self.finish(classified, &crawlers, sources.len(), output, &judge)
+        self.finish(classified, &crawlers, &sources, output, &judge)
     }
 
     /// Checks the output, and begins with the files of this run.
@@ -183,11 +185,11 @@ impl ClassifyRun {
         &self,
         classified: Classified,
         crawlers: &CrawlerSource<'_>,
-        sources: usize,
+        sources: &[Source],
         mut output: OutputFile,
         judge: &Judge,
     ) -> Result<RunOutcome> {
-        let nothing_read = classified.rows == 0 && classified.damages.len() == sources;
+        let nothing_read = classified.rows == 0 && classified.damages.len() == sources.len();
         let damages = [classified.damages, failure_messages(&judge.failures())].concat();
         if let Some(first) = damages.first().filter(|_| nothing_read) {
             return Err(Error::usage(first.clone()));
@@ -203,6 +205,11 @@ impl ClassifyRun {
         let notes = judge.foreign_files().into_iter().chain(judge.slow_message());
         damages.iter().cloned().chain(notes).for_each(|damage| self.console.warn(&damage));
         self.console.say(&totals(&classified.counts, classified.rows));
+        let others = VerdictWord::ALL.into_iter().filter(|word| *word != VerdictWord::InvalidUrl);
+        if others.map(|word| classified.counts.of(word)).sum::<u64>() == 0 {
+            let logs = sources.iter().filter_map(|source| self.log_message(source));
+            logs.take(1).for_each(|message| self.console.warn(&message));
+        }
         if !damages.is_empty() {
             return Ok(RunOutcome::Incomplete);
         }
@@ -249,6 +256,23 @@ impl ClassifyRun {
             ));
         }
         Ok((CrawlerSource::Fixed(names), crawlers))
+    }
+
+    /// What to say of `source` if it is a log.
+    fn log_message(&self, source: &Source) -> Option<String> {
+        let Location::File(path) = &source.location else { return None };
+        if !path.is_file() {
+            return None;
+        }
+        let probe = examine(source, &Hints::default()).ok()?;
+        let format = probe.detection.format.filter(|_| probe.records > 0)?;
+        Some(format!(
+            "{} is an access log ({}), not a list of URLs; to audit it, run: botaudit audit --robots {} {}",
+            source.name,
+            format.name(),
+            self.robots.display(),
+            path.display()
+        ))
     }
 
     fn check_threads(&self) -> Result<()> {

@@ -5,14 +5,8 @@ use std::path::Path;
 use crate::audit::tally::Tally;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::lint::distance::distance;
+use crate::lint::distance::{LETTERS_PER_SLIP, SPELT_LENGTH_MIN, distance};
 use crate::report::summary_view::SummaryView;
-
-/// Letters of a name for each one that may be wrong.
-const LETTERS_PER_SLIP: usize = 6;
-
-/// Shorter names get no proposal, because too many are similar.
-const SPELT_LENGTH_MIN: usize = 5;
 
 /// The built-in crawlers, with those of the file `crawlers` if it is given.
 pub(crate) fn registry(crawlers: Option<&Path>) -> Result<Registry> {

@@ -8,6 +8,7 @@ use crate::abuse_report::reporter::Reporter;
 use crate::audit::damaged_file::name_damaged;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{counter::TallyLimits, file::TALLY, merge::merge_files};
+use crate::crawlers::registry::Registry;
 use crate::digest::DigestWriter;
 use crate::error::{Error, Result};
 use crate::numbers::counted;
@@ -18,6 +19,7 @@ use crate::table::escape::visible;
 use crate::url::origin::Origin;
 
 use super::console::{Console, SharedConsole};
+use super::crawler_names::unknown_crawler;
 use super::files::name_tallies;
 use super::outcome::RunOutcome;
 use super::report::{evidence_digest, evidence_of};
@@ -61,6 +63,7 @@ impl EvidenceRun {
         let tally = merge_files(report, limits).map_err(damaged)?;
         let identities = tally.header.identities.clone();
         let audit = ReportModel::new(tally).map_err(damaged)?;
+        self.check_crawler(&audit.registry)?;
         let staging = Staging::open(&self.output)?;
         let (of, about) = ((&audit, &identities), (self.crawler.as_str(), &self.origin));
         let written = write_folder(&staging, of, about, &self.reporter, evidence.as_deref())?;
@@ -101,6 +104,19 @@ impl EvidenceRun {
                 "is not the evidence of this report (its SHA-256 is not that of run.json); name the \
                  file that was written with the report, or audit the logs again with --evidence",
             ),
+        }
+    }
+
+    /// Checks that the crawler is known, to `counted` or to this version.
+    fn check_crawler(&self, counted: &Registry) -> Result<()> {
+        let builtin = Registry::builtin();
+        match [counted, &builtin].iter().any(|registry| registry.find(&self.crawler).is_some()) {
+            true => Ok(()),
+            false => Err(unknown_crawler(
+                &self.crawler,
+                &builtin,
+                "to list all names, run: botaudit crawlers list",
+            )),
         }
     }
 

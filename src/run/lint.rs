@@ -119,6 +119,18 @@ impl LintRun {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
+    if let Some(url) = path.to_str().filter(|text| text.contains("://") && !path.exists()) {
+        let why = format!("is a URL, and lint reads files; run: curl -s {url} | botaudit lint -");
+        return Err(Error::invalid_file(path, why));
+    }
+    if path.is_dir() {
+        let file = path.join("robots.txt");
+        let why = match file.is_file() {
+            true => format!("is a directory; run: botaudit lint {}", file.display()),
+            false => "is a directory; name the robots.txt files in it".to_owned(),
+        };
+        return Err(Error::invalid_file(path, why));
+    }
     let read = match path == Path::new("-") {
         true => take_up_to(io::stdin().lock(), FILE_BYTES_MAX),
         false => read_up_to(path, FILE_BYTES_MAX),

@@ -109,7 +109,9 @@ impl Setup {
         let Some(path) = &self.config.what_if else { return Ok(None) };
         let named = self.config.what_if_for.as_deref().unwrap_or_default();
         let scope = scope(named, &self.options.naming, is_one_file);
-        Draft::new(self.judge_by(Store::File(path.clone()))?, scope).map(Some)
+        let judge = self.judge_by(Store::File(path.clone()));
+        let judge = judge.map_err(|err| Error::usage(format!("--what-if: {err}")))?;
+        Draft::new(judge, scope).map(Some)
     }
 
     /// The error if `robots` cannot be opened, unless it need not exist yet.
@@ -187,7 +189,7 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
         },
         draft: None,
         reaction_days: config.reaction_days.unwrap_or(REACTION_DAYS),
-        session_minutes: config.session_minutes,
+        session_minutes: session_minutes(config, faults),
         paths: config.paths == Some(true),
         url_part: match config.strip_query {
             Some(true) => UrlPart::Path,
@@ -230,11 +232,25 @@ fn naming(config: &AuditConfig, faults: &mut Vec<Fault>) -> OriginOptions {
     OriginOptions { origin: config.origin.clone(), from_path, aliases }
 }
 
+/// After how many minutes a session ends; 0 is a fault.
+fn session_minutes(config: &AuditConfig, faults: &mut Vec<Fault>) -> Option<usize> {
+    if config.session_minutes == Some(0) {
+        let why = "0 is not valid: each request would be a session";
+        faults.push(Fault::new("session_minutes", why).or_write("5"));
+    }
+    config.session_minutes
+}
+
 /// The trusted proxies of `config`; each fault goes to `faults`.
 fn trusted_proxies(config: &AuditConfig, faults: &mut Vec<Fault>) -> Vec<IpNet> {
     valid(&config.trusted_proxy, faults, |text| {
-        let why = format!("'{text}' is not an address or network");
-        network(text).ok_or_else(|| Fault::new("trusted_proxy", why).or_write("10.0.0.0/8"))
+        let refused = |why| Fault::new("trusted_proxy", why).or_write("10.0.0.0/8");
+        if text.ends_with(".0") || text.ends_with("::") {
+            return Err(refused(format!(
+                "'{text}' is the address of a network without its size, so it would be one proxy only"
+            )));
+        }
+        network(text).ok_or_else(|| refused(format!("'{text}' is not an address or network")))
     })
 }
 

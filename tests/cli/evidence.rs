@@ -141,8 +141,12 @@ fn mistakes_are_explained() {
     let sandbox = audited("--evidence all.csv");
     let run = |words: &str| sandbox.run(&format!("evidence report {words} -o folder")).exits(2);
     run("--crawler GPTBot --origin https://b.example")
-        .complains("no violation of GPTBot at https://b.example, but at https://a.example");
-    run("--crawler Nobody --origin https://a.example").complains("none at all");
+        .complains("no violation by GPTBot at https://b.example, only at https://a.example");
+    run("--crawler CCBot --origin https://a.example").complains(
+        "the report has no violation by CCBot at https://a.example, or at any other origin",
+    );
+    run("--crawler GPTBott --origin https://a.example")
+        .complains("unknown crawler 'GPTBott' (did you mean GPTBot?); to list all names, run: ");
     let gptbot = "--crawler GPTBot --origin https://a.example";
     run(&format!("{gptbot} --requests-file access.log"))
         .complains("is not the evidence of this report");

@@ -31,10 +31,15 @@ fn a_manual_page_for_each_command() {
     }
     for name in &names {
         let page = sandbox.text(&format!("pages/man1/{name}"));
-        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES"] {
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "\"GENERAL OPTIONS\"", "EXAMPLES"] {
             assert!(page.contains(&format!("\n.SH {section}\n")), "{name}: {section}\n{page}");
         }
         assert!(page.contains("\n.SH \"EXIT STATUS\"\n"), "{name}\n{page}");
+        // Each option has a text.
+        assert!(
+            !page.contains("fR\n.sp\n.TP\n") && !page.contains("fR\n.sp\n.SH"),
+            "{name}\n{page}"
+        );
         assert!(!page.contains("\n\n"), "{name}\n{page}");
     }
     for name in ["", "-audit", "-nightly", "-init", "-report", "-crawlers-fetch-ranges"] {

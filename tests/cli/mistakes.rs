@@ -68,6 +68,123 @@ fn a_misspelt_crawler() {
 }
 
 #[test]
+fn a_crawler_in_place_of_a_command() {
+    let show = "to show a crawler, run: botaudit crawlers show 'ChatGPT'";
+    for run in ["crawlers ChatGPT", "crawlers --format json ChatGPT"] {
+        check(&sandbox(), run, 2, &["'ChatGPT' is not a command; ", show]);
+    }
+    let near = "unknown crawler 'ChatGPT' (did you mean ChatGPT-User, ";
+    check(&sandbox(), "crawlers show ChatGPT", 2, &[near]);
+}
+
+#[test]
+fn a_crawler_of_a_condition() {
+    let sandbox = sandbox();
+    sandbox.run("audit --robots robots.txt -o report https.log").exits(0);
+    let deny =
+        sandbox.command("deny report --for nginx --where").arg("crawler = 'gptbot'").output();
+    let deny = deny.unwrap();
+    let said = String::from_utf8_lossy(&deny.stderr);
+    assert!(deny.status.success() && said.contains("refused: GPTBot (OpenAI)"), "{said}");
+    let deny = sandbox.command("deny report --for nginx --where").arg("crawler = 'GPTBt'").output();
+    let said = String::from_utf8(deny.unwrap().stderr).unwrap();
+    let expected =
+        "--where: \"crawler = 'GPTBt'\": unknown crawler 'GPTBt'; did you mean GPTBot?\n";
+    assert!(said.ends_with(expected), "{said}");
+}
+
+#[test]
+fn no_report() {
+    let parts = |name: &str| {
+        format!(
+            "no report in {name}; to write one, run: botaudit audit --robots robots.txt -o {name} LOG"
+        )
+    };
+    let origin = "--crawler GPTBot --origin https://a.example -o x";
+    for (run, name) in [
+        ("deny nodir --for nginx", "nodir"),
+        ("deny --for nginx", "botaudit-report"),
+        ("report nodir", "nodir"),
+        (&format!("evidence nodir {origin}"), "nodir"),
+    ] {
+        check(&sandbox(), run, 2, &[&parts(name)]);
+    }
+    check(&sandbox(), "deny nodir", 2, &["--for <FORM>"]);
+}
+
+#[test]
+fn lint_of_a_url_and_of_a_directory() {
+    let sandbox = sandbox();
+    let url = "https://a.example/robots.txt";
+    let next = format!("is a URL, and lint reads files; run: curl -s {url} | botaudit lint -");
+    check(&sandbox, &format!("lint {url}"), 2, &[&next]);
+    sandbox.write("site/robots.txt", RULES);
+    sandbox.write("robots/a.example", RULES);
+    check(
+        &sandbox,
+        "lint site",
+        2,
+        &["site: is a directory; run: botaudit lint site/robots.txt\n"],
+    );
+    let next = "robots: is a directory; name the robots.txt files in it\n";
+    check(&sandbox, "lint robots", 2, &[next]);
+}
+
+#[test]
+fn numbers() {
+    let sandbox = sandbox();
+    let audit = "audit --robots robots.txt -o report https.log";
+    for (flag, expected) in [
+        ("--threads many", "'many' for '--threads <N>': write a whole number, such as 4"),
+        ("--threads -1", "'-1' for '--threads <N>': write a whole number, such as 4"),
+        ("--top -5", "'-5' for '--top <N>': write a whole number of 1 or more, such as 20"),
+        ("--top 0", "'0' for '--top <N>': write a whole number of 1 or more, such as 20"),
+        ("--dns-max 1.5", "'1.5' for '--dns-max <N>': write a whole number, such as 4"),
+        (
+            "--session-minutes 0",
+            "--session-minutes: 0 is not valid: each request would be a session; write \
+             --session-minutes 5",
+        ),
+        (
+            "--trusted-proxy 10.0.0.0",
+            "--trusted-proxy: '10.0.0.0' is the address of a network without its size, so it would \
+             be one proxy only; write --trusted-proxy 10.0.0.0/8",
+        ),
+        ("--trusted-proxy 2001:db8::", "'2001:db8::' is the address of a network without its size"),
+        ("--what-if nope.txt", "--what-if: cannot read robots.txt nope.txt: No such file"),
+    ] {
+        check(&sandbox, &format!("{audit} {flag}"), 2, &[expected]);
+        assert!(!sandbox.path("report").exists(), "{flag}");
+    }
+    sandbox.run(&format!("{audit} --trusted-proxy 10.0.0.1 --threads 1 --top 1")).exits(0);
+}
+
+#[test]
+fn keys_of_a_log_that_is_not_json() {
+    let sandbox = sandbox();
+    let run = "audit --robots robots.txt -o report --json-fields time=ts https.log";
+    let expected = "warning: --json-fields has no effect: it is for the format json, and the format \
+                    of the logs is vhost_combined\n";
+    check(&sandbox, run, 0, &[expected]);
+    sandbox.write("json.log", format!("{{\"time\":\"2026-03-01T00:00:01Z\",\"path\":\"/\",\"user_agent\":\"{BOT}\",\"host\":\"example.com\"}}\n"));
+    let run = "audit --robots robots.txt -o report --json-fields time=time json.log https.log";
+    let said = sandbox.run(run).exits(0).stderr;
+    assert!(!said.contains("--json-fields"), "{said}");
+}
+
+#[test]
+fn a_log_in_place_of_a_list_of_urls() {
+    let sandbox = sandbox();
+    let run = "classify --robots robots.txt --crawler GPTBot -o v.csv";
+    let next = "https.log is an access log (vhost_combined), not a list of URLs; to audit it, run: \
+                botaudit audit --robots robots.txt https.log\n";
+    check(&sandbox, &format!("{run} https.log"), 0, &["1 URL; 1 invalid-url", next]);
+    sandbox.write("urls.txt", "nothing\n");
+    let said = sandbox.run(&format!("{run} urls.txt")).exits(0).stderr;
+    assert!(said.contains("1 invalid-url") && !said.contains("access log"), "{said}");
+}
+
+#[test]
 fn a_misspelt_key() {
     let sandbox = sandbox();
     sandbox.write("c.toml", "[sites.a]\nlogs = ['access.log']\nrobot = 'robots.txt'\n");
@@ -224,6 +341,32 @@ fn a_file_name_with_a_scheme_and_no_port() {
     check(&sandbox, "audit --robots robots https.log", 2, &parts);
     let import = "robots import -a x.db --at 2026-01-01 robots";
     check(&sandbox, import, 3, &["robots/https_example.com.txt: the file name is not a host"]);
+}
+
+/// All keys are listed, also those past the beginning of a line that is shown.
+#[test]
+fn json_with_many_unknown_keys() {
+    let sandbox = sandbox();
+    let many: String = (0..60).map(|key| format!("\"number{key}\":{key},")).collect();
+    let entry = format!(
+        r#"{{{many}"moment":"2026-03-01T00:00:01Z","from":"192.0.2.7","site":"example.com","what":"/private","program":"{BOT}"}}"#
+    );
+    sandbox.write("json.log", format!("{entry}\n").repeat(6));
+    let detected = sandbox.run("formats detect json.log").exits(2).stdout;
+    let fields = "time=moment,client=from,host=site,target=what,user-agent=program";
+    let expected = [
+        "  keys      number0, number1, ",
+        "number59, moment, from, site, what, program\n",
+        &format!("  try       name them, as in: --json-fields {fields}\n"),
+    ];
+    for part in expected {
+        assert!(detected.contains(part), "{part:?} is not in:\n{detected}");
+    }
+    let run = format!("audit --robots robots.txt --json-fields {fields} -o report json.log");
+    sandbox.run(&run).exits(0);
+    // An audit has only the beginning of the line.
+    let all = "for all keys, run: botaudit formats detect 'json.log'\n";
+    check(&sandbox, "audit --robots robots.txt json.log", 2, &[all]);
 }
 
 #[test]

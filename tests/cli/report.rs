@@ -81,7 +81,10 @@ fn tables_as_json_lines() {
 fn mistakes_are_named() {
     let sandbox = Sandbox::new();
     audited(&sandbox);
-    sandbox.run("report gone").exits(2).complains("cannot read the tally gone");
+    sandbox
+        .run("report gone")
+        .exits(2)
+        .complains("no report in gone; to write one, run: botaudit audit ");
     sandbox.run("report report --format jsonl -o x").exits(2).complains(
         "-o needs --format html; \
          write other formats to a file with >",

@@ -18,7 +18,9 @@ fn archive() -> Sandbox {
          http://b.example,2026-03-01,503,,\n",
     );
     let ran = sandbox.run("robots import -a db manifest.csv").exits(0);
-    assert_eq!(ran.stdout, "6 snapshots added (2 new versions); 0 in the archive before\n");
+    assert_eq!(ran.stdout, "6 snapshots added (2 new versions); 0 duplicates skipped\n");
+    let again = sandbox.run("robots import -a db manifest.csv").exits(0);
+    assert_eq!(again.stdout, "0 snapshots added (0 new versions); 6 duplicates skipped\n");
     sandbox
 }
 

@@ -79,6 +79,12 @@ impl PackedTally {
     /// If it cannot be read, is not a tally, is damaged, of another version, or takes more memory
     /// than is left.
     pub(crate) fn read(path: &Path, memory: &MemoryLimit) -> Result<PackedTally> {
+        if !path.exists() && path.extension().is_none() {
+            let name = path.display();
+            return Err(Error::usage(format!(
+                "no report in {name}; to write one, run: botaudit audit --robots robots.txt -o {name} LOG"
+            )));
+        }
         let file = match path.is_dir() {
             true => path.join(TALLY),
             false => path.to_owned(),

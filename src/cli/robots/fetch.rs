@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 
 use crate::config::setting::Seconds;
+use crate::config::size::whole;
 use crate::error::Result;
 use crate::net::settings::{Ports, Reach};
 use crate::run::outcome::RunOutcome;
@@ -64,7 +65,8 @@ pub(crate) struct FetchArgs {
     fetch_budget: Option<Seconds>,
 
     /// Number of fetches at the same time.
-    #[arg(short, long, help_heading = "Network", value_name = "N", default_value_t = 16)]
+    #[arg(short, long, help_heading = "Network", value_name = "N", default_value_t = 16,
+        value_parser = whole, allow_negative_numbers = true)]
     jobs: usize,
 
     /// Pause between two requests to a host.

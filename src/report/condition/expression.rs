@@ -75,7 +75,31 @@ pub(super) enum Kind {
     Text,
 }
 
+impl Condition {
+    /// Gives its word number `at` another spelling, wherever its column is compared with it.
+    pub(crate) fn spell(&mut self, at: usize, spelling: &str) {
+        let word = &mut self.words[at];
+        let before = std::mem::replace(&mut word.text, spelling.to_owned());
+        self.expression.spell(word.column, &before, spelling);
+    }
+}
+
 impl Expression {
+    fn spell(&mut self, of: usize, before: &str, spelling: &str) {
+        match self {
+            Expression::Not(inner) => inner.spell(of, before, spelling),
+            Expression::All(parts) | Expression::Any(parts) => {
+                parts.iter_mut().for_each(|part| part.spell(of, before, spelling));
+            }
+            Expression::Compare { column, with: Operand::Text(text), .. }
+                if *column == of && text == before =>
+            {
+                *text = spelling.to_owned();
+            }
+            Expression::Compare { .. } => {}
+        }
+    }
+
     pub(super) fn is_met(&self, cells: &[String]) -> bool {
         match self {
             Expression::Not(inner) => !inner.is_met(cells),

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! `where` is an `and` with the lowest precedence. Keywords are read in any case; text is compared
-//! exactly. A comparison with an empty cell is false, except `= ''` and `!= ''`.
+//! exactly, after the caller has given names their spelling. A comparison with an empty cell is false, except `= ''` and `!= ''`.
 
 pub mod expression;
 mod parse;

@@ -111,7 +111,7 @@ pub(crate) fn spoofed(model: &PageModel<'_>) -> Option<Markup> {
     let all = model.crawlers.iter().filter(|((_, identity), _)| *identity == Identity::Spoofed);
     let mut rows: Vec<(&Actor, &CrawlerTotals)> = all.collect();
     rows.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.sums.requests));
-    let caption = "Crawlers whose user agent others sent";
+    let caption = "Spoofed requests by claimed crawler";
     let table = HtmlTable::new("by-spoofed", caption, "summary.csv", rows)
         .text("Crawler", |((crawler, _), _)| model.name(*crawler))
         .number("Requests", |(_, totals)| totals.sums.requests)

@@ -39,8 +39,8 @@ pub(crate) fn delay(model: &PageModel<'_>) -> Option<Markup> {
         .known("Requests in it", |(_, _, delayed)| busiest(delayed).map(|hour| hour.requests));
     Some(html! {
         p {
-            "Crawl-delay is not part of the protocol, and breaking it is not a violation. Only certain \
-             cases are counted: requests beyond the most that fit in an hour, or in a day."
+            "Crawl-delay is not part of the standard, so a request that comes too early is not a violation. Only \
+             certain cases are counted: requests above the number that the delay allows in an hour, or in a day."
         } "\n"
         (table.folded())
     })

@@ -27,8 +27,9 @@ pub(crate) fn usage(model: &PageModel<'_>) -> Option<Markup> {
         .code("Origin", |(origin, _, _)| text(origin));
     Some(html! {
         p {
-            "Allowed requests for paths about whose use robots.txt states a preference that concerns the \
-             purpose of the crawler. A log shows fetching, never use, so none of this is a violation."
+            "A robots.txt can state how the content of a path may be used. This table counts allowed requests for \
+             paths with such a statement about the purpose of the crawler. A log shows requests, not what happened \
+             with the content, so none of these requests is a violation."
         } "\n"
         p { (counted(reserved, "row")) " fetched under reservation." } "\n"
         (table.folded())

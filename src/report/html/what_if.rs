@@ -27,11 +27,11 @@ pub(crate) fn what_if(model: &PageModel<'_>) -> Option<Markup> {
     let total = model.audit.what_if_of_crawlers();
     let said = html! {
         p {
-            "Had " (code(&simulation.draft)) " been in force, "
-            (counted(total.newly_disallowed, "request")) " would have been newly disallowed and "
-            (grouped(total.newly_allowed)) " newly allowed; " (grouped(total.unchanged)) " of "
+            "With " (code(&simulation.draft)) " in force, "
+            (counted(total.newly_disallowed, "request")) " would be newly disallowed and "
+            (grouped(total.newly_allowed)) " newly allowed. " (grouped(total.unchanged)) " of "
             (counted(total.judged, "request"))
-            " would have been judged as before. Spoofed requests and tools are not counted here."
+            " would be judged as before. Spoofed requests and tools are not counted here."
         } "\n"
     };
     let rows =

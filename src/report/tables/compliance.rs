@@ -15,7 +15,7 @@ table! {
         let interval = wilson_interval(kept, requests);
     }
     cells row => {
-        column("scope", "crawler, operator, purpose, origin", "what the row sums up; spoofed requests and tools are left out; rows of operators are without crawlers whose operator is unknown or anybody") => row.word(scope.as_str()),
+        column("scope", "crawler, operator, purpose, origin", "what the row sums up; spoofed requests and tools are left out; rows of operators do not contain crawlers of unknown operators, or programs that anyone can run") => row.word(scope.as_str()),
         column("name", "text", "name of that crawler, operator, purpose or origin") => row.text(name),
         column("directive", "disallow, allow-list, disallow-all, crawl-delay-pace, crawl-delay-gaps", "what binds the requests") => row.word(directive),
         column("group", "specific, *", "whether a group of robots.txt names the crawler") => row.word(if is_specific { "specific" } else { "*" }),

@@ -11,7 +11,7 @@ use crate::archive::import::{git::import_git, manifest::import_manifest, warc_me
 use crate::archive::reader::Archive;
 use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
-use crate::numbers::{counted, grouped};
+use crate::numbers::counted;
 use crate::url::origin::Origin;
 
 use super::super::console::{Access, Console, SharedConsole, Watched};
@@ -140,10 +140,10 @@ impl ImportRun {
         }
         let Added { snapshots, known, bodies } = writer.added();
         let printed = self.console.show(&format!(
-            "{} added ({}); {} in the archive before\n",
+            "{} added ({}); {} skipped\n",
             counted(snapshots, "snapshot"),
             counted(bodies, "new version"),
-            grouped(known),
+            counted(known, "duplicate"),
         ));
         let is_whole = problems == 0 && !stopped(printed, writer, &*self.console)?;
         Ok(if is_whole { RunOutcome::Done } else { RunOutcome::Incomplete })

@@ -1,4 +1,6 @@
-//! Parses memory sizes.
+//! Parses whole numbers and memory sizes.
+
+use std::num::NonZeroUsize;
 
 /// Units in lower case; no unit means MiB.
 const UNITS: [(&str, usize); 7] = [
@@ -25,6 +27,22 @@ pub(crate) fn bytes(text: &str) -> Result<usize, String> {
         (Err(_), Some(_)) if digits > 0 => Ok(usize::MAX),
         _ => Err("write a whole number of MiB, or one with KiB, MiB or GiB: 64MiB".to_owned()),
     }
+}
+
+/// A whole number.
+///
+/// # Errors
+/// If it is not one.
+pub(crate) fn whole(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "write a whole number, such as 4".to_owned())
+}
+
+/// A whole number, at least 1.
+///
+/// # Errors
+/// If it is not one.
+pub(crate) fn positive(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "write a whole number of 1 or more, such as 20".to_owned())
 }
 
 #[cfg(test)]

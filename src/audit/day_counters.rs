@@ -174,6 +174,9 @@ mod tests {
     use crate::audit::input_tally::InputTally;
     use crate::audit::tally::counter::TallyLimits;
 
+    /// The lines of each chunk that are outside of the time window.
+    const OUTSIDE: u64 = 7;
+
     /// The lines of one file by day. Each chunk has the days of its first and last line with a
     /// time, and the number of lines before the first.
     #[track_caller]
@@ -194,7 +197,8 @@ mod tests {
             let mut counted = DayCounters::default();
             counted.add_chunk(ChunkDays { position, first, last });
             let of_days = [first, last].into_iter().flatten().map(|day| (DayKey::Day(day), 1));
-            for (key, other) in of_days.chain([(DayKey::Leading(position), *leading)]) {
+            let outside = (DayKey::Outside, OUTSIDE);
+            for (key, other) in of_days.chain([(DayKey::Leading(position), *leading), outside]) {
                 let mut counter = counted
                     .take(key)
                     .unwrap_or_else(|| Counter::new(TallyLimits::default(), Vec::new().into()));
@@ -214,7 +218,9 @@ mod tests {
             expected.iter().map(|(text, lines)| (day(text), *lines)).collect();
         assert_eq!(found, expected);
         let timed = 2 * chunks.iter().flat_map(|(days, _)| days).count() as u64;
-        let all = timed + chunks.iter().map(|(_, leading)| leading).sum::<u64>();
+        let outside = OUTSIDE * chunks.len() as u64;
+        let all = timed + outside + chunks.iter().map(|(_, leading)| leading).sum::<u64>();
+        assert_eq!(files[&file].outside, outside);
         assert_eq!((files[&file].lines, files[&file].last), (all, expected_last.map(day)));
     }
 

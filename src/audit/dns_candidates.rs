@@ -66,4 +66,16 @@ mod tests {
         assert_eq!(candidates.listed, [candidate(3), candidate(2), candidate(1)]);
         assert!(!candidates.has_others);
     }
+
+    /// Nobody can choose which addresses are kept, and two crawlers at one address are two.
+    #[test]
+    fn the_order_of_candidates_follows_from_address_and_crawler() {
+        let hash = |crawler, address: &str| {
+            let address = address.parse().unwrap();
+            DnsCandidate { crawler: CrawlerId(crawler), address }.stable_hash()
+        };
+        assert_eq!(hash(3, "192.0.2.1"), hash(3, "::ffff:192.0.2.1"));
+        assert_ne!(hash(3, "192.0.2.1"), hash(4, "192.0.2.1"));
+        assert_ne!(hash(3, "192.0.2.1"), hash(3, "192.0.2.2"));
+    }
 }

@@ -109,6 +109,35 @@ impl Following {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::logs::detect::{Hints, detect};
+    use crate::logs::{LineContent, record::Scratch};
+
+    /// A log of W3C, whose fields change in what was read before.
+    #[test]
+    fn lines_that_were_read_before_still_tell_the_format() {
+        let first = "#Fields: date time cs-method cs-uri-stem sc-status c-ip cs(User-Agent)\n\
+                     2026-03-01 12:00:00 GET / 200 192.0.2.1 curl/8\n";
+        let change = "#Fields: date time c-ip cs-method cs-uri-stem sc-status cs(User-Agent)\n";
+        let new = "2026-03-01 12:00:00 192.0.2.1 GET / 200 curl/8\n";
+        let mut prefix = Prefix::new();
+        prefix.absorb(format!("{first}{change}").as_bytes());
+        let extent = Extent::Rest { reached: Some(prefix.reached()), last_day: None };
+        let mut following = Following::new(&extent).unwrap();
+        let detected = detect(first.lines().map(str::as_bytes), &Hints::default());
+        let mut format = detected.format.unwrap();
+        let is_read = |format: &Format| {
+            let mut reader = format.reader();
+            let line = reader.line(new.trim_end().as_bytes());
+            let LineContent::Fields(fields) = line else { return false };
+            fields.record(&mut Scratch::default()).is_ok()
+        };
+        assert!(!is_read(&format));
+        let (bytes, file) = (format!("{first}{change}{new}").into(), FileId::from_index(0));
+        let mut chunk = Chunk { bytes, file, first_line: 1, sequence: 0 };
+        assert_eq!(following.narrow(&mut chunk, &mut format), Narrowed::Read);
+        assert!(is_read(&format));
+        assert_eq!((chunk.first_line, chunk.bytes), (4, new.into()));
+    }
 
     /// What is read of `log`, in chunks of one line, after `before` was read.
     fn narrowed(before: &[u8], log: &[u8]) -> (Vec<Narrowed>, Option<u64>) {

@@ -344,10 +344,9 @@ mod tests {
                 log_outages.count((&stranger, &judge), hosts, time, 503, client);
             }
             // It may become known before the outages are computed.
-            assert_eq!(
-                log_outages.clone().into_days().0.len(),
-                usize::from(hosts == OutageHosts::All)
-            );
+            let days = log_outages.clone().into_days().0;
+            assert_eq!(days.len(), usize::from(hosts == OutageHosts::All));
+            assert!(days.iter().all(|day| !day.is_named));
             assert!(silent(log_outages).hours.is_empty());
         }
     }
@@ -364,6 +363,7 @@ mod tests {
             log_outages
         };
         let expected = log_outages(&[1, 2, 3, 4, 5]).into_days();
+        assert!(expected.0[0].is_named);
         for (left, right) in
             [(&[5, 4, 3][..], &[2, 1][..]), (&[3, 5], &[1, 4, 2]), (&[], &[4, 2, 5, 3, 1])]
         {

@@ -111,3 +111,33 @@ impl Probe {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::source::expand;
+
+    fn examined(log: &str) -> Probe {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("access.log");
+        std::fs::write(&path, log).unwrap();
+        examine(&expand(&[path.into()])[0], &Hints::default()).unwrap()
+    }
+
+    /// An audit does not look at the request of a line without a user agent.
+    #[test]
+    fn a_request_that_cannot_be_read_matters_only_with_a_user_agent() {
+        let line = |request: &str, user_agent: &str| {
+            format!(
+                "192.0.2.1 - - [01/Mar/2026:12:00:00 +0000] \"{request}\" 400 5 \"-\" \"{user_agent}\"\n"
+            )
+        };
+        let log = line("GET / HTTP/1.1", "curl/8")
+            + &line("\\x16\\x03\\x01", "-")
+            + &line("\\x16\\x03\\x01", "curl/8");
+        let probe = examined(&log);
+        assert_eq!((probe.lines, probe.records, probe.rejected_lines()), (3, 2, 1));
+        assert_eq!(probe.rejected, BTreeMap::from([(Reject::BadRequest, 1)]));
+        assert_eq!(probe.shown.iter().map(|(line, ..)| *line).collect::<Vec<_>>(), [3]);
+    }
+}

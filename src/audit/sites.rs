@@ -414,4 +414,56 @@ mod tests {
         let default = sites.own(None, None, None);
         assert_eq!(sites.get(default).origin_key.to_string(), "https://example.com");
     }
+
+    #[test]
+    fn a_host_is_looked_up_once_unless_it_is_too_long() {
+        let judge = judge(&["robots.txt"]);
+        let naming = OriginOptions::default();
+        let mut sites = Sites::new(&judge, &naming);
+        let (own, target) = (b"a.example".as_slice(), b"b.example".as_slice());
+        for host in [own, target] {
+            let site = sites.named(host, None, None);
+            assert_eq!(sites.named(host, None, None), site);
+            let foreign = sites.absolute(b"http", host, site);
+            assert_eq!(sites.absolute(b"http", host, site), foreign);
+        }
+        // With two bytes for the port.
+        for (length, is_known) in
+            [(REMEMBERED_BYTES_MAX - 2, true), (REMEMBERED_BYTES_MAX - 1, false)]
+        {
+            let long = "a".repeat(length);
+            let site = sites.named(long.as_bytes(), None, None);
+            assert_eq!(sites.named(long.as_bytes(), None, None) == site, is_known, "{length}");
+        }
+        for (length, is_kept) in [(REMEMBERED_BYTES_MAX, true), (REMEMBERED_BYTES_MAX + 1, false)] {
+            let long = "b".repeat(length);
+            sites.own(Some(long.as_bytes()), None, None);
+            let kept = sites.recent.iter().any(|recent| recent.host == long.as_bytes());
+            assert_eq!(kept, is_kept, "{length}");
+        }
+        check(&mut sites, "", "(invalid)");
+    }
+
+    #[test]
+    fn a_named_origin_wins_over_the_file_of_the_other_scheme() {
+        let judge = judge(&["https_example.com_8443.txt"]);
+        let (none, named) = (OriginOptions::default(), naming("http://example.com:8443"));
+        check(&mut Sites::new(&judge, &none), "example.com:8443", "https://example.com:8443");
+        check(&mut Sites::new(&judge, &named), "example.com:8443", "http://example.com:8443");
+    }
+
+    /// What machines collected of a log without hosts is of the origin that the user names.
+    #[test]
+    fn a_log_without_hosts_is_of_the_named_origin() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("example.com"), "User-agent: *\nDisallow: /\n").unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let judge = Judge::new(store, &Registry::builtin(), Dialect::Google).unwrap();
+        for (host, expected) in [("https://example.com", true), ("https://b.example", false)] {
+            let naming = naming(host);
+            let site = Sites::new(&judge, &naming).of_origin_key(&OriginKey::Unnamed);
+            assert_eq!(*site.origin_key, OriginKey::Unnamed);
+            assert_eq!(site.known(&judge).is_some(), expected, "{host}");
+        }
+    }
 }

@@ -286,3 +286,51 @@ fn hashes_of_earlier_versions_are_refused() {
     assert!(!read(&rmp_serde::to_vec_named(&earlier).unwrap()));
     assert!(read(&rmp_serde::to_vec_named(&SessionTally::default()).unwrap()));
 }
+
+/// Ended sessions are looked for once a minute at most, and only if there is no room.
+#[test]
+fn room_for_clients_is_made_once_a_minute() {
+    let (mut clients, mut counts) = (Clients::default(), SessionCounts::default());
+    let actor = (CrawlerId(0), Identity::Unverified);
+    let mut count = |second: i64, client: usize| {
+        clients.count_session(second, (actor, client as u64), None, 120, &mut counts);
+        let without = counts.sums(actor, None).without_session;
+        (clients.sessions.len(), without)
+    };
+    for client in 0..CLIENTS_MAX {
+        assert_eq!(count(0, client), (client + 1, 0));
+    }
+    let first_new = CLIENTS_MAX;
+    assert_eq!(count(100, first_new), (CLIENTS_MAX, 1), "none has ended");
+    assert_eq!(count(159, first_new + 1), (CLIENTS_MAX, 2), "all have, but it was just looked");
+    assert_eq!(count(160, first_new + 2), (1, 2));
+    let sizes: Vec<(i64, u64)> = counts.sums(actor, None).sizes.buckets().collect();
+    assert_eq!(sizes, [(1, CLIENTS_MAX as u64)]);
+}
+
+#[test]
+fn gaps_are_counted_for_as_many_clients_as_are_remembered() {
+    let (mut clients, mut counts) = (Clients::default(), SessionCounts::default());
+    let actor = (CrawlerId(0), Identity::Unverified);
+    for second in [0, 50] {
+        for client in 0..=CLIENTS_MAX as u64 {
+            let origin_key = Arc::new(OriginKey::Unnamed);
+            let delay = Some((RobotsId(1), 50_000));
+            let at = GapEnd { origin_key, rank: OriginRank::Named, delay };
+            clients.count_gap(second, (actor, client), at, &mut counts);
+        }
+    }
+    let gaps: Vec<Compliance> = counts.gaps.values().map(|(_, gaps)| *gaps).collect();
+    let all = CLIENTS_MAX as u64;
+    assert_eq!(gaps, [Compliance { requests: all, kept: all }]);
+}
+
+/// A file may have been written by anybody.
+#[test]
+fn sessions_have_requests() {
+    let sums = |size| SessionSums { sizes: TimeBuckets::of(vec![(size, 3)]), ..Default::default() };
+    assert_eq!(sums(1).requests(), Some(3));
+    for size in [0, -1, i64::MAX] {
+        assert_eq!(sums(size).requests(), None, "{size}");
+    }
+}

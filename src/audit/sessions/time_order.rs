@@ -185,4 +185,24 @@ mod tests {
         let next = found.iter().filter(|(_, request)| matches!(request, InTime::Next(_)));
         assert!(next.map(|(second, _)| second).is_sorted());
     }
+
+    #[test]
+    fn requests_wait_for_others_of_their_second() {
+        let (mut order, mut found) = (TimeOrder::default(), Vec::new());
+        for (second, request) in [(100, 2), (100 + WINDOW_SECONDS, 3), (100, 1)] {
+            order.add(second, request, &mut |_, request| found.push(request));
+        }
+        order.end(&mut |_, request| found.push(request));
+        assert_eq!(found, [1, 2, 3].map(InTime::Next));
+    }
+
+    #[test]
+    fn as_many_wait_as_the_limit_allows() {
+        let (mut order, mut count) = (TimeOrder::default(), 0);
+        for second in 0..=WAITING_MAX {
+            assert_eq!(count, 0);
+            order.add(second as i64, 0, &mut |_, _| count += 1);
+        }
+        assert_eq!(count, 1);
+    }
 }

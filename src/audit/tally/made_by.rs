@@ -96,3 +96,40 @@ pub(crate) fn merge_options(ours: &mut ReportedOptions, theirs: &ReportedOptions
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn merged(ours: serde_json::Value, theirs: serde_json::Value) -> serde_json::Value {
+        let mut options = ReportedOptions::of(&ours);
+        merge_options(&mut options, &ReportedOptions::of(&theirs));
+        options.0.into()
+    }
+
+    #[test]
+    fn a_window_covers_both_and_a_place_is_the_first() {
+        let (early, late) = ("2026-03-01T00:00:00Z", "2026-03-09T00:00:00Z");
+        for (name, first, second, expected) in [
+            ("since", json!(early), json!(late), json!(early)),
+            ("since", json!(null), json!(late), json!(null)),
+            ("until", json!(early), json!(late), json!(late)),
+            ("until", json!(early), json!(null), json!(null)),
+            ("robots", json!("/a"), json!("/b"), json!("/a")),
+            ("networks", json!("/a"), json!("/b"), json!("/a")),
+        ] {
+            for [ours, theirs] in [[&first, &second], [&second, &first]] {
+                let merged = merged(json!({ name: ours }), json!({ name: theirs }));
+                assert_eq!(merged, json!({ name: expected }), "{ours} {theirs}");
+            }
+        }
+        // Others stay as they are in the first file.
+        for (ours, theirs) in [("a", "b"), ("b", "a")] {
+            let merged = merged(json!({ "what_if": ours }), json!({ "what_if": theirs }));
+            assert_eq!(merged, json!({ "what_if": ours }));
+        }
+        assert_eq!(merged(json!({ "since": late }), json!({})), json!({ "since": late }));
+    }
+}

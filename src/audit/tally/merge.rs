@@ -268,11 +268,43 @@ fn renumbering(from: &Header, to: &Header) -> Renumbering {
 
 #[cfg(test)]
 mod tests {
-    use super::super::header::{RegistrySummary, ReportedOptions};
-    use super::super::{identity_sources::IdentitySources, rulings::Rulings};
+    use super::super::header::{RegistrySummary, ReportedOptions, SCHEMA_VERSION};
+    use super::super::identity_sources::{IdentitySources, RangeSources};
+    use super::super::rulings::Rulings;
     use super::*;
     use crate::input::copies::Repeats;
     use crate::time::Day;
+
+    /// Of a tally of these inputs, in which nothing was found.
+    fn header(inputs: &[&str]) -> Header {
+        let input = |name: &&str| InputSummary {
+            name: (*name).to_owned(),
+            size_bytes: 1,
+            decompressed_bytes: 1,
+            format: None,
+            lines_tried: 0,
+            damage: None,
+            may_be_cut: false,
+            sketch: None,
+            cut_bytes: 0,
+        };
+        Header {
+            program: "botaudit".to_owned(),
+            version: "1".to_owned(),
+            schema_version: SCHEMA_VERSION,
+            options: ReportedOptions::default(),
+            registry: RegistrySummary::default(),
+            days: BTreeSet::new(),
+            inputs: inputs.iter().map(input).collect(),
+            crawlers: Vec::new(),
+            robots: Vec::new(),
+            rulings: Rulings::default(),
+            identities: IdentitySources::default(),
+            outages: None,
+            draft: None,
+            repeats: Repeats::default(),
+        }
+    }
 
     fn summary(size: u64) -> InputSummary {
         InputSummary {
@@ -313,29 +345,75 @@ mod tests {
     /// Only days of a job are days: a merged tally without any could hold any lines.
     #[test]
     fn days_are_kept_only_if_all_tallies_are_of_days() {
-        let of = |days: &[&str]| Header {
-            program: String::new(),
-            version: String::new(),
-            schema_version: 0,
-            options: ReportedOptions::default(),
-            registry: RegistrySummary::default(),
-            days: days.iter().map(|day| Day::parse(day).unwrap()).collect(),
-            inputs: Vec::new(),
-            crawlers: Vec::new(),
-            robots: Vec::new(),
-            rulings: Rulings::default(),
-            identities: IdentitySources::default(),
-            outages: None,
-            draft: None,
-            repeats: Repeats::default(),
-        };
-        let days = |one: &Header, other: &Header| {
+        let of = |of: &[&str]| Header { days: days(of), ..header(&[]) };
+        let merged = |one: &Header, other: &Header| {
             let merged = merged_header([one, other].into_iter());
             merged.days.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let (first, second) = (of(&["2026-03-01"]), of(&["2026-03-02"]));
-        assert_eq!(days(&first, &second), ["2026-03-01", "2026-03-02"]);
-        assert_eq!(days(&first, &of(&[])), [""; 0]);
-        assert_eq!(days(&of(&[]), &first), [""; 0]);
+        assert_eq!(merged(&first, &second), ["2026-03-01", "2026-03-02"]);
+        assert_eq!(merged(&first, &of(&[])), [""; 0]);
+        assert_eq!(merged(&of(&[]), &first), [""; 0]);
+    }
+
+    fn tally(header: Header) -> Tally {
+        let inputs = header.inputs.iter().map(|_| Default::default()).collect();
+        Tally { header, counts: Counts { inputs, ..Counts::default() } }
+    }
+
+    fn days(days: &[&str]) -> BTreeSet<Day> {
+        days.iter().map(|day| Day::parse(day).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_job_goes_on_with_its_last_version_and_settings() {
+        let later = Header {
+            version: "2".to_owned(),
+            options: ReportedOptions::of(&serde_json::json!({ "origin": "https://a.example" })),
+            registry: RegistrySummary { digest: "new".to_owned(), crawlers: 9 },
+            ..header(&["access.log"])
+        };
+        let earlier = tally(header(&["access.log"]));
+        let both = continued(earlier, tally(later.clone()), TallyLimits::default()).unwrap();
+        assert_eq!(both.header.version, later.version);
+        assert_eq!(both.header.options, later.options);
+        assert_eq!(both.header.registry, later.registry);
+    }
+
+    #[test]
+    fn only_tallies_of_different_days_may_have_the_same_input() {
+        let refused = |left: &[&str], right: &[&str]| {
+            let packed = [("left", left), ("right", right)].map(|(name, of)| {
+                let header = Header { days: days(of), ..header(&["access.log"]) };
+                let bytes = tally(header).to_bytes();
+                let memory = MemoryLimit::new(1 << 20);
+                (
+                    Path::new(name),
+                    PackedTally::from_bytes(&bytes, Path::new(name), &memory).unwrap(),
+                )
+            });
+            refuse_repeated_inputs(&packed).is_err()
+        };
+        assert!(!refused(&["2026-03-01"], &["2026-03-02", "2026-03-03"]));
+        assert!(refused(&["2026-03-01"], &["2026-03-01", "2026-03-03"]));
+        assert!(refused(&[], &["2026-03-02"]));
+        assert!(refused(&["2026-03-02"], &[]));
+        assert!(refused(&[], &[]));
+    }
+
+    #[test]
+    fn what_each_part_knows_of_lists_and_repeats_stays() {
+        let with = |input: &str, unused: &str| {
+            let mut header = header(&[input]);
+            let ranges = RangeSources { unused: vec![unused.to_owned()], ..Default::default() };
+            header.identities.ranges = Some(ranges);
+            let alike = AlikeLogs { name: input.to_owned(), of: "other.log".to_owned() };
+            header.repeats.alike.insert(alike);
+            header
+        };
+        let merged = merged_header([with("a.log", "x.json"), with("b.log", "y.json")].iter());
+        assert_eq!(merged.identities.ranges.unwrap().unused, ["x.json", "y.json"]);
+        assert_eq!(merged.repeats.alike.len(), 2);
+        assert_eq!(merged.inputs.len(), 2);
     }
 }

@@ -422,3 +422,6 @@ impl Merge for Rows {
         self.bound_times(0);
     }
 }
+
+#[cfg(test)]
+mod tests;

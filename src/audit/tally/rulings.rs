@@ -108,4 +108,26 @@ mod tests {
         merged.absorb(rulings("a", "b"));
         assert_eq!(merged, rulings("a", "b"), "a source that is not known gives way");
     }
+
+    #[test]
+    fn what_any_part_knows_stays() {
+        let digest = Digest::of(b"");
+        let full = Rulings {
+            is_single_file: true,
+            is_archive: true,
+            is_unknown_before_first: true,
+            includes_unbound: true,
+            files: [("a.example".to_owned(), digest)].into(),
+            not_fetched: ["no".to_owned()].into(),
+            ignored_names: ["README".to_owned()].into(),
+            other_schemes: [("https://a.example".to_owned(), "a.txt".to_owned())].into(),
+            ..rulings("a", "b")
+        };
+        for [mut first, second] in
+            [[full.clone(), Rulings::default()], [Rulings::default(), full.clone()]]
+        {
+            first.absorb(second);
+            assert_eq!(first, full);
+        }
+    }
 }

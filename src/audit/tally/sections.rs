@@ -174,6 +174,11 @@ pub(crate) fn rank(key: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::origin_key::OriginRank;
+    use crate::audit::tally::rows::RowLimits;
+    use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+    use crate::logs::{LineContent, format::Format, record::Scratch};
+    use crate::url::origin::Origin;
 
     #[test]
     fn directories_of_paths() {
@@ -204,5 +209,52 @@ mod tests {
     fn named_origins_come_first() {
         let (named, stranger) = (rank(b"!o /a/"), rank(b"?o /a/"));
         assert!(named < 1 << 63 && stranger >= 1 << 63);
+    }
+
+    /// Many places of one table have the same directory.
+    #[test]
+    fn a_directory_is_one_section_of_each_origin_and_crawler() {
+        let origins = 60;
+        let origin_key = |at| {
+            OriginKey::Origin(Origin::parse(format!("https://{at}.example").as_bytes()).unwrap())
+        };
+        let mut rows = Rows::new(RowLimits::default(), (0..9).collect());
+        let mut sections = Sections::default();
+        let line =
+            br#"192.0.2.1 - - [01/Mar/2026:12:00:00 +0000] "GET /a/b/c HTTP/1.1" 200 5 "-" "x""#;
+        let format = Format::combined();
+        let (mut reader, mut scratch) = (format.reader(), Scratch::default());
+        let LineContent::Fields(fields) = reader.line(line) else { unreachable!("it is a record") };
+        let record = fields.record(&mut scratch).unwrap();
+        let actor = |crawler| (CrawlerId(crawler), Identity::Unverified);
+        for at in (0..origins).rev() {
+            let origin = rows.origin(&origin_key(at), OriginRank::Named);
+            for crawler in 0..9 {
+                rows.row(origin, actor(crawler));
+                for path in ["/a/b/c", "/a/b/d", "/a/e", "/f"] {
+                    sections.count((origin, &rows), path.as_bytes(), actor(crawler), &record);
+                }
+            }
+        }
+        sections.settle(&rows);
+        let mut sum = Sections::default();
+        sum.absorb(sections);
+        let [firsts, seconds] = sum.into_counts(&rows.finish().origins);
+        for (level, directory, requests) in [(firsts, "/a/", 3), (seconds, "/a/b/", 2)] {
+            assert!(level.len() == origins && level.is_sorted_by_key(|(key, _)| key.clone()));
+            for (key, tallies) in level {
+                let (NAMED, Some((_, path))) = (key[0], origin_and_path(&key)) else {
+                    panic!("{key:?}")
+                };
+                assert_eq!(path, directory.as_bytes());
+                let found: Vec<_> = tallies
+                    .iter()
+                    .map(|(of, sum)| (*of, sum.statuses.total(), sum.bytes))
+                    .collect();
+                let expected: Vec<_> =
+                    (0..9).map(|crawler| (actor(crawler), requests, 5 * requests)).collect();
+                assert_eq!(found, expected);
+            }
+        }
     }
 }

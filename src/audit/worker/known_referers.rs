@@ -132,4 +132,20 @@ mod tests {
             assert_eq!(found, expected, "{raw}");
         }
     }
+
+    #[test]
+    fn of_hosts_of_no_product_the_last_is_known() {
+        let mut known = KnownReferers::default();
+        assert!(!known.is_last_other(b"https://a.example/x"));
+        let raws = ["https://a.example/x", "https://b.example/y", "https://a.example/z"];
+        for (raw, other) in
+            raws.into_iter().zip(["https://b.example/", "https://a.example/", "https://b.example/"])
+        {
+            assert_eq!(known.product(raw.as_bytes(), || raw.as_bytes()), None);
+            assert!(known.is_last_other(raw.as_bytes()) && !known.is_last_other(other.as_bytes()));
+        }
+        let of_product = b"https://chatgpt.com/";
+        assert!(known.product(of_product, || of_product).is_some());
+        assert!(!known.is_last_other(of_product));
+    }
 }

@@ -33,3 +33,39 @@ impl OriginIds {
         self.ids.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::{Store, directory::Directory};
+    use crate::audit::{origin_options::OriginOptions, tally::rows::RowLimits};
+    use crate::crawlers::registry::Registry;
+    use crate::judge::Judge;
+    use crate::url::dialect::Dialect;
+
+    #[test]
+    fn ids_are_of_the_hosts_that_are_known_now() {
+        let store = Store::Directory(Directory::default());
+        let judge = Judge::new(store, &Registry::builtin(), Dialect::Google).unwrap();
+        let naming = OriginOptions::default();
+        let limits = RowLimits { strangers_max: 1 << 20, ..RowLimits::default() };
+        let (mut sites, mut rows) = (Sites::new(&judge, &naming), Rows::new(limits, [].into()));
+        let mut ids = OriginIds::default();
+        let mut number = 0;
+        let mut host_of_next = |sites: &mut Sites<'_>| {
+            number += 1;
+            let host = format!("{number}.example");
+            let site = sites.own(Some(host.as_bytes()), None, None);
+            let id = ids.of(site, sites, &mut rows);
+            assert_eq!(ids.of(site, sites, &mut rows), id);
+            (rows.origin_of(id).0.host() == Some(&host), site)
+        };
+        let first = host_of_next(&mut sites);
+        while sites.generation == 0 {
+            assert!(host_of_next(&mut sites).0);
+            sites.turn_to(None);
+        }
+        let again = host_of_next(&mut sites);
+        assert!(again.0 && again.1 == first.1, "another host has the place of the first");
+    }
+}

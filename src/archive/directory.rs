@@ -58,6 +58,15 @@ impl Directory {
         self.exact.get(origin).or_else(by_host).map(PathBuf::as_path)
     }
 
+    /// The files of all origins with the origin, or the host, that each is for; ordered by it.
+    pub(crate) fn named_files(&self) -> Vec<(String, PathBuf)> {
+        let exact = self.exact.iter().map(|(origin, path)| (origin.to_string(), path.clone()));
+        let by_host = self.by_host.iter().map(|(host, path)| (host.clone(), path.clone()));
+        let mut files: Vec<(String, PathBuf)> = exact.chain(by_host).collect();
+        files.sort();
+        files
+    }
+
     /// The files of all origins, unordered.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.exact.values().chain(self.by_host.values()).map(PathBuf::as_path)

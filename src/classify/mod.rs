@@ -17,6 +17,7 @@ pub mod options;
 pub mod origin_cache;
 pub mod outcome;
 pub mod record_boundary;
+pub mod restrictions;
 pub mod rows;
 mod shared_origins;
 pub mod summary;

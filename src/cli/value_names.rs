@@ -7,6 +7,7 @@ use crate::classify::verdicts::Layout;
 use crate::config::setting::AddressForm;
 use crate::deny::form::{DenyBy, Form};
 use crate::report::summary_view::SummaryBy;
+use crate::run::robots::restrictions::Every;
 use crate::run::written::ResultFormat;
 use crate::url::dialect::Dialect;
 
@@ -29,6 +30,13 @@ pub(crate) const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
         AddressForm::Hash,
     ),
     ("full", "As logged", AddressForm::Full),
+];
+
+/// The periods of `robots restrictions`.
+pub(crate) const EVERY: [Named<Every>; 3] = [
+    ("week", "Weeks, from Monday to Sunday", Every::Week),
+    ("month", "Months", Every::Month),
+    ("year", "Years", Every::Year),
 ];
 
 /// The formats of lists of URLs.

@@ -11,6 +11,7 @@ pub mod crawl_delay;
 mod crawler_usage;
 pub mod decision_cache;
 pub mod explained;
+pub mod file_restriction;
 pub mod history;
 mod known;
 mod loaded;

@@ -5,4 +5,5 @@
 pub mod both;
 mod buffers;
 pub mod in_order;
+pub mod mapped;
 pub mod queue;

@@ -19,6 +19,8 @@ use crate::input::open::open;
 use crate::input::source::{Location, Source};
 use crate::staged::is_stdout;
 
+use crate::classify::restrictions::is_restrictions;
+
 use super::schemas::{EVENTS, REQUESTS_EVIDENCE, TREND};
 use super::{directory::check_replaceable, night_text::HEADLINE_START};
 use crate::table::schema::TableSchema;
@@ -37,6 +39,8 @@ pub(crate) enum OutputContent<'a> {
     /// The verdicts of `classify`, recognised by the columns after those of the input, or by these
     /// columns and a verdict in the first row.
     Verdicts(Option<&'a [String]>),
+    /// The table of `robots restrictions`, recognised by its columns.
+    Restrictions,
     /// A tally, recognised by its first line.
     Tally,
     /// The result of a first pass, recognised by its first line.
@@ -336,6 +340,7 @@ impl OutputContent<'_> {
                     || [b',', b'\t'].iter().any(|&delimiter| is_table(head, delimiter, columns))
                     || is_object(head, columns)
             }
+            OutputContent::Restrictions => is_restrictions(head),
             OutputContent::Tally => is_tally(head),
             OutputContent::Collected => is_collected(head),
             OutputContent::Night => head.starts_with(HEADLINE_START.as_bytes()),

@@ -30,7 +30,7 @@ use crate::staged::is_stdout;
 use crate::url::dialect::Dialect;
 
 use super::console::{SharedConsole, Watched};
-use super::crawler_names::{or_token, registry, unknown_crawler};
+use super::crawler_names::{named_profiles, registry};
 use super::outcome::RunOutcome;
 use super::output::STDOUT_NAME;
 use super::sandbox::access_rights::TcpUse;
@@ -228,27 +228,8 @@ impl ClassifyRun {
                 registry.iter().map(|(_, crawler)| CrawlerProfile::new(crawler)).collect();
             return Ok((CrawlerSource::PerRow(registry), crawlers));
         }
-        let mut names = Vec::new();
-        let mut crawlers = Vec::new();
-        for name in &self.named {
-            let unknown = || unknown_crawler(name, registry, &or_token(name, registry));
-            let crawler = registry.find(name).ok_or_else(unknown)?;
-            names.push(registry.crawler(crawler).name.clone());
-            crawlers.push(CrawlerProfile::new(registry.crawler(crawler)));
-        }
-        for token in &self.tokens {
-            if token.is_empty() {
-                return Err(Error::usage("--token is empty; write --token mybot"));
-            }
-            let token = registry.checked_token(token, "--user-agent")?;
-            names.push(token.to_owned());
-            crawlers.push(CrawlerProfile::of_token(token.to_owned()));
-        }
-        for header in &self.user_agents {
-            let (name, crawler) = CrawlerProfile::of_sender(registry, header.as_encoded_bytes());
-            names.push(name);
-            crawlers.push(crawler);
-        }
+        let (names, crawlers) =
+            named_profiles(&self.named, &self.tokens, &self.user_agents, registry)?;
         if names.is_empty() {
             return Err(Error::usage(
                 "no crawler given; use --crawler, --token or --user-agent, or a column with \

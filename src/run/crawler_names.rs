@@ -1,10 +1,12 @@
 //! Crawlers that a user names, and what to say of a name that nobody has.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use crate::audit::tally::Tally;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
+use crate::judge::profile::CrawlerProfile;
 use crate::lint::distance::{LETTERS_PER_SLIP, SPELT_LENGTH_MIN, distance};
 use crate::report::summary_view::SummaryView;
 
@@ -26,6 +28,39 @@ pub fn unknown_crawler_name(name: &str, registry: &Registry) -> String {
     let near = near_names(name, registry);
     let near = if near.is_empty() { near } else { format!(" (did you mean {near}?)") };
     format!("unknown crawler '{name}'{near}")
+}
+
+/// The names and properties of known crawlers, of product tokens, and of the senders of headers.
+///
+/// # Errors
+/// If a crawler is unknown, or a token is not valid.
+pub(crate) fn named_profiles(
+    named: &[String],
+    tokens: &[String],
+    user_agents: &[OsString],
+    registry: &Registry,
+) -> Result<(Vec<String>, Vec<CrawlerProfile>)> {
+    let (mut names, mut profiles) = (Vec::new(), Vec::new());
+    for name in named {
+        let unknown = || unknown_crawler(name, registry, &or_token(name, registry));
+        let crawler = registry.find(name).ok_or_else(unknown)?;
+        names.push(registry.crawler(crawler).name.clone());
+        profiles.push(CrawlerProfile::new(registry.crawler(crawler)));
+    }
+    for token in tokens {
+        if token.is_empty() {
+            return Err(Error::usage("--token is empty; write --token mybot"));
+        }
+        let token = registry.checked_token(token, "--user-agent")?;
+        names.push(token.to_owned());
+        profiles.push(CrawlerProfile::of_token(token.to_owned()));
+    }
+    for header in user_agents {
+        let (name, profile) = CrawlerProfile::of_sender(registry, header.as_encoded_bytes());
+        names.push(name);
+        profiles.push(profile);
+    }
+    Ok((names, profiles))
 }
 
 /// The proposal for commands that accept any product token and any header, in place of the unknown

@@ -42,6 +42,7 @@
 //! - `referrals`: visits that products sent.
 //! - `repeated_logs`: the same lines in several logs.
 //! - `report`: a report written again, without the logs.
+//! - `restrictions`: what robots.txt files leave to crawlers.
 //! - `robots`: robots.txt versions in an archive.
 //! - `usage`: statements about the use of what crawlers fetch.
 //! - `what_if`: what a draft of a robots.txt would change.
@@ -102,6 +103,7 @@ mod referrals;
 mod regression;
 mod repeated_logs;
 mod report;
+mod restrictions;
 mod robots;
 mod sample;
 mod stdout;

@@ -8,6 +8,7 @@ mod fetch;
 mod import;
 mod list;
 mod log;
+mod restrictions;
 mod show;
 
 use clap::{Args, Subcommand};
@@ -37,6 +38,7 @@ enum Command {
     Diff(diff::DiffArgs),
     At(at::AtArgs),
     Export(export::ExportArgs),
+    Restrictions(restrictions::RestrictionsArgs),
 }
 
 impl RobotsArgs {
@@ -51,6 +53,7 @@ impl RobotsArgs {
             Command::Diff(args) => args.run(),
             Command::At(args) => args.run(),
             Command::Export(args) => args.run(),
+            Command::Restrictions(args) => args.run(),
         }
     }
 }

@@ -4,4 +4,5 @@ pub mod fetch;
 pub mod import;
 mod named;
 pub mod queries;
+pub mod restrictions;
 mod shown;

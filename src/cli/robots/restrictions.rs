@@ -1,0 +1,80 @@
+//! `botaudit robots restrictions`: what robots.txt files leave to crawlers.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::error::Result;
+use crate::run::outcome::RunOutcome;
+use crate::run::robots::restrictions::{Every, RestrictionsRun};
+
+use super::super::console::console;
+use super::super::help::short;
+use super::super::progress::Show;
+use super::super::shared::ForceArg;
+use super::super::value_names::{EVERY, one_of};
+
+const HELP: &str = include_str!("../help/robots-restrictions.txt");
+
+/// Write a table of what robots.txt files leave to crawlers.
+#[derive(Args, Debug)]
+#[command(after_help = short(HELP, "robots restrictions"), after_long_help = HELP)]
+pub(crate) struct RestrictionsArgs {
+    /// robots.txt file, directory of such files, or archive.
+    #[arg(long, value_name = "PATH", help_heading = "Rules")]
+    robots: PathBuf,
+
+    /// Known crawler, such as GPTBot; repeatable.
+    #[arg(long, value_name = "NAME", help_heading = "Crawler")]
+    crawler: Vec<String>,
+
+    /// Any crawler with this product token, which obeys `*`; repeatable.
+    #[arg(long, value_name = "TOKEN", help_heading = "Crawler")]
+    token: Vec<String>,
+
+    /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
+    #[arg(long, value_name = "FILE", help_heading = "Crawler", hide_short_help = true)]
+    crawlers: Option<PathBuf>,
+
+    /// Time of the rules, for an archive [default: that of the newest snapshot of each origin]
+    #[arg(long, value_name = "TIME", help_heading = "Rules", conflicts_with = "every")]
+    at: Option<String>,
+
+    /// For an archive: the rules at the end of each period, from the first snapshot of an origin to its last.
+    #[arg(long, value_name = "PERIOD", help_heading = "Rules", value_parser = one_of(&EVERY), hide_possible_values = true)]
+    every: Option<Every>,
+
+    /// Write one JSON object per line instead of CSV.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+
+    /// Output file (also .gz or .zst); - is standard output [default: -]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: ForceArg,
+
+    /// Print only errors and warnings.
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+}
+
+impl RestrictionsArgs {
+    /// Writes the table.
+    pub(crate) fn run(self) -> Result<RunOutcome> {
+        RestrictionsRun {
+            robots: self.robots,
+            named: self.crawler,
+            tokens: self.token,
+            crawlers: self.crawlers,
+            at: self.at,
+            every: self.every,
+            is_json: self.json,
+            output: self.output,
+            overwrite: self.force.overwrite(),
+            console: console(Show::unless(self.quiet)),
+        }
+        .run()
+    }
+}

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::audit::conduct::Conduct;
 use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
-use crate::measures::sums::Sums;
+use crate::measures::sums::{Span, Sums};
 
 use super::super::page_model::crawler::CrawlerTotals;
 use super::super::page_model::{PageModel, heaviest::Heaviest, text};
@@ -13,7 +13,7 @@ use super::chart::LegendEntry;
 use super::markup::{Badge, strongly_counted};
 use super::table::{HtmlTable, Kind};
 use crate::numbers::percent;
-use crate::time::Zone;
+use crate::time::{Day, Zone};
 
 const VIOLATIONS: [LegendEntry; 1] = [("violation", "violations")];
 
@@ -21,6 +21,7 @@ const VIOLATIONS: [LegendEntry; 1] = [("violation", "violations")];
 pub(crate) fn all(model: &PageModel<'_>) -> Markup {
     let rows = model.by_conduct();
     let most = rows.iter().map(|(_, _, totals)| totals.sums.violations).max().unwrap_or_default();
+    let last = model.period.map(|period| Zone::UTC.day_of(period.last));
     let caption = "All crawlers, and what they do about robots.txt";
     if rows.is_empty() {
         return html! {};
@@ -31,6 +32,9 @@ pub(crate) fn all(model: &PageModel<'_>) -> Markup {
         .number("Violations", |(_, _, totals)| totals.sums.violations)
         .bar(&VIOLATIONS, |(_, _, totals)| [totals.sums.violations], |_| most)
         .share("Of judged", |(_, _, totals)| of_judged(&totals.sums))
+        .text("When", |(_, _, totals)| {
+            totals.broken.map_or_else(String::new, |span| when(span, last))
+        })
         .number("Allowed", |(_, _, totals)| totals.sums.allowed)
         .number("Not bound", |(_, _, totals)| totals.sums.not_bound)
         .megabytes("MB", |(_, _, totals)| totals.sums.bytes)
@@ -42,6 +46,16 @@ pub(crate) fn all(model: &PageModel<'_>) -> Markup {
         .text("Operator", |(_, (crawler, _), _)| text(&model.crawler(*crawler).operator))
         .text("Purpose", |(_, (crawler, _), _)| text(&model.crawler(*crawler).purpose))
         .main()
+}
+
+/// The days of the first and the last violation, and whether that is the `last` day of the logs.
+fn when(span: Span, last: Option<Day>) -> String {
+    let [from, to] = [span.first, span.last].map(|time| Zone::UTC.day_of(time));
+    let still = if Some(to) == last { ", still" } else { "" };
+    match from == to {
+        true => format!("{to}{still}"),
+        false => format!("{from} to {to}{still}"),
+    }
 }
 
 fn class(conduct: Conduct) -> &'static str {
@@ -124,4 +138,22 @@ pub(crate) fn spoofed(model: &PageModel<'_>) -> Option<Markup> {
         } "\n"
         (table.folded())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::UtcTime;
+
+    #[test]
+    fn who_broke_a_rule_on_the_last_day_still_does() {
+        let at = |day: i64| UtcTime::from_unix_seconds(day * 86_400 + 80_000).unwrap();
+        let said = |first, last, end| {
+            when(Span { first: at(first), last: at(last) }, Some(Zone::UTC.day_of(at(end))))
+        };
+        assert_eq!(said(0, 0, 5), "1970-01-01");
+        assert_eq!(said(0, 2, 5), "1970-01-01 to 1970-01-03");
+        assert_eq!(said(0, 5, 5), "1970-01-01 to 1970-01-06, still");
+        assert_eq!(said(5, 5, 5), "1970-01-06, still");
+    }
 }

@@ -43,6 +43,11 @@ const WORDS: &[(&str, &str)] = &[
         "Whether the client’s address belongs to the operator, by its published lists or by DNS: verified, \
          spoofed, or unverified if it could not be checked. Spoofed requests are not counted for the crawler.",
     ),
+    (
+        "When",
+        "The days of the first and the last violation, in UTC; still means that the last one was on the last day \
+         of these logs.",
+    ),
     ("MB", "The sizes of the responses in the log, in millions of bytes."),
     (
         "Successful fetch",

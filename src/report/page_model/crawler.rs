@@ -15,6 +15,8 @@ pub struct CrawlerTotals {
     pub statuses: Statuses,
     /// The fetches of robots.txt before its violations.
     pub prior_fetches: PriorFetchCounts,
+    /// The times of its first and its last violation.
+    pub broken: Option<Span>,
     /// Whether it, or another crawler of its operator, has fetched a robots.txt successfully.
     pub has_read: bool,
     /// The same for the origins whose rules it broke.
@@ -53,6 +55,7 @@ impl CrawlerTotals {
     pub(crate) fn add(&mut self, row: &ActorRow, sums: Sums) {
         self.sums.absorb(sums);
         row.broken.iter().for_each(|broken| self.statuses.absorb(broken.tally.statuses));
+        row.broken.iter().for_each(|broken| self.broken.absorb(Some(broken.tally.span)));
         self.prior_fetches.absorb(row.prior_fetches.clone());
         self.has_read |= row.has_read;
         self.has_read_broken |= row.has_read && sums.violations > 0;

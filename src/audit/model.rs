@@ -226,3 +226,6 @@ impl ReportModel {
             && self.inputs.iter().all(|input| input.summary.damage.is_none())
     }
 }
+
+#[cfg(test)]
+mod tests;

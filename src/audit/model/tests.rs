@@ -1,0 +1,366 @@
+//! Models of tallies that are written by hand: which of them are damaged, and what they warn of.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::*;
+use crate::audit::input_tally::InputTally;
+use crate::audit::origin_key::OriginKey;
+use crate::audit::tally::counts::{Counts, OriginRows};
+use crate::audit::tally::header::{
+    DraftScope, DraftSummary, Header, InputSummary, RegistrySummary, RobotsVersion,
+};
+use crate::audit::tally::identity_sources::{IdentitySources, RangeListSummary, RangeSources};
+use crate::audit::tally::{Tally, rulings::Rulings};
+use crate::digest::Digest;
+use crate::error::Result;
+use crate::input::copies::Repeats;
+use crate::judge::robots::RobotsId;
+use crate::judge::usage::StatedPreference;
+use crate::judge::verdict::{RuleRef, Verdict};
+use crate::measures::answer_tally::AnswerTally;
+use crate::measures::crawler_tally::{CrawlerTally, Times};
+use crate::measures::delay_kept::DelayTally;
+use crate::measures::draft_effect::{ChangeKey, WhatIfChange};
+use crate::measures::example::Example;
+use crate::measures::sums::{Compliance, Span, Sums};
+use crate::measures::what_if::{ChangeTally, WhatIfTally};
+use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
+use crate::robots::{body::RobotsBody, parse::parse_body};
+use crate::time::{Hour, UtcTime};
+
+const ROBOTS: &[u8] = b"User-agent: *\nCrawl-delay: 5\nContent-Usage: train-ai=n\nDisallow: /a\n";
+
+const FIRST: i64 = 20_000 * 86_400;
+
+fn at(seconds: i64) -> UtcTime {
+    UtcTime::from_unix_seconds(FIRST + seconds).unwrap()
+}
+
+fn origin(host: &str) -> OriginKey {
+    OriginKey::Origin(format!("https://{host}").parse().unwrap())
+}
+
+/// One row for each, of GPTBot or of the crawler of that number.
+struct World {
+    header: Header,
+    rows: Vec<(OriginKey, Actor, CrawlerTally)>,
+}
+
+/// `requests` within nine seconds.
+fn row(requests: Sums) -> CrawlerTally {
+    let day = Day::parse("2024-10-04").unwrap();
+    CrawlerTally {
+        days: [(day, requests)].into_iter().collect(),
+        span: Some(Span { first: at(0), last: at(9) }),
+        ..CrawlerTally::default()
+    }
+}
+
+fn allowed(requests: u64) -> Sums {
+    Sums { requests, allowed: requests, ..Sums::default() }
+}
+
+fn unknown(requests: u64) -> Sums {
+    Sums { requests, unknown: requests, ..Sums::default() }
+}
+
+const GPTBOT: Actor = (CrawlerId(0), Identity::Unverified);
+
+/// GPTBot and bingbot, at nine origins or less.
+fn world(rows: Vec<(OriginKey, Actor, CrawlerTally)>) -> World {
+    let registry = Registry::builtin();
+    let crawler = |name| registry.crawler(registry.find(name).unwrap()).clone();
+    let input = InputSummary {
+        name: "access.log".to_owned(),
+        size_bytes: 1,
+        decompressed_bytes: 1,
+        format: None,
+        lines_tried: 0,
+        damage: None,
+        may_be_cut: false,
+        sketch: None,
+        cut_bytes: 0,
+    };
+    let version = RobotsVersion {
+        digest: Digest::of(ROBOTS),
+        size_bytes: ROBOTS.len() as u64,
+        parsed_bytes: ROBOTS.len() as u64,
+        foreign: None,
+        body: Some(RobotsBody::new(Arc::new(parse_body(ROBOTS)))),
+        product_tokens: Vec::new(),
+    };
+    let header = Header {
+        program: "botaudit".to_owned(),
+        version: "1".to_owned(),
+        schema_version: 2,
+        options: ReportedOptions::default(),
+        registry: RegistrySummary::default(),
+        days: BTreeSet::new(),
+        inputs: vec![input],
+        crawlers: ["GPTBot", "bingbot"].map(crawler).into(),
+        robots: vec![version],
+        rulings: Rulings::default(),
+        identities: IdentitySources::default(),
+        outages: None,
+        draft: None,
+        repeats: Repeats::default(),
+    };
+    World { header, rows }
+}
+
+impl World {
+    fn model(self) -> Result<ReportModel> {
+        let World { header, rows } = self;
+        let mut counts = Counts::default();
+        let mut input = InputTally::default();
+        for (origin_key, actor, tally) in rows {
+            let sums = tally.total();
+            let hour = Hour { day: Day::parse("2024-10-04").unwrap(), hour: 0 };
+            input.crawler += sums.requests;
+            for number in 0..sums.requests {
+                let is_allowed = number < sums.allowed;
+                let verdict = if is_allowed { Verdict::Allowed(None) } else { Verdict::Unknown };
+                counts.hours.count(hour, actor, verdict, 0);
+            }
+            let (is_stranger, visits) = (false, Default::default());
+            counts.origins.push(OriginRows {
+                origin_key,
+                is_stranger,
+                rows: vec![(actor, tally)],
+                visits,
+            });
+        }
+        counts.inputs.push(input);
+        ReportModel::new(Tally { header, counts })
+    }
+
+    #[track_caller]
+    fn is_damaged(self) -> bool {
+        self.model().is_err_and(|err| err.is_inconsistent())
+    }
+}
+
+/// A file may have been written by anybody.
+#[test]
+fn rows_that_cannot_be_are_noticed() {
+    type Damage = fn(&mut CrawlerTally);
+    let stated = StatedPreference {
+        robots: RobotsId(0),
+        line: 3,
+        signal: UsageSignal::ContentUsage,
+        category: UsageCategory::TrainAi,
+        preference: UsagePreference::Reserved,
+    };
+    let whole = || {
+        let sums = Sums { requests: 9, allowed: 4, not_bound: 3, unknown: 2, ..Sums::default() };
+        let mut tally = row(sums);
+        let mut usage = AnswerTally::default();
+        (0..7).for_each(|second| usage.count(at(second), 200, 1));
+        tally.usage = [(stated, usage)].into_iter().collect();
+        let mut pace = DelayTally::default();
+        (0..9).for_each(|second| pace.count(at(second)));
+        pace.gaps = Compliance { requests: 9, kept: 9 };
+        tally.paces = [(RobotsId(0), pace)].into_iter().collect();
+        tally.of_other_time = 9;
+        tally
+    };
+    let damages: [(&str, Damage); 8] = [
+        ("more usage than requests that can be", |tally| {
+            let usage = tally.usage.values_mut().next().unwrap();
+            usage.count(at(9), 200, 1);
+        }),
+        ("usage at no time of the row", |tally| {
+            tally.usage.values_mut().for_each(|usage| usage.span = Some(Span::at(UtcTime::EPOCH)));
+        }),
+        ("more gaps that kept than gaps", |tally| {
+            tally.paces.values_mut().for_each(|pace| pace.gaps.requests = 8);
+        }),
+        ("more gaps than requests", |tally| {
+            tally.paces.values_mut().for_each(|pace| pace.gaps.requests = 10);
+        }),
+        ("more delayed than requests", |tally| {
+            tally.paces.values_mut().for_each(|pace| pace.requests = 10);
+        }),
+        ("more of another time than requests", |tally| tally.of_other_time = 10),
+        ("a violation of no rule", |tally| {
+            tally.days.values_mut().for_each(|sums| {
+                sums.violations = 1;
+                sums.unknown = 1;
+            });
+        }),
+        ("requests without a verdict", |tally| {
+            tally.days.values_mut().for_each(|sums| sums.not_bound = 2);
+        }),
+    ];
+    let world_of = |tally| world(vec![(origin("a.example"), GPTBOT, tally)]);
+    world_of(whole()).model().unwrap();
+    for (what, damage) in damages {
+        let mut tally = whole();
+        damage(&mut tally);
+        assert!(world_of(tally).is_damaged(), "{what}");
+    }
+    let verified = (CrawlerId(0), Identity::Verified);
+    assert!(world(vec![(origin("a.example"), verified, whole())]).is_damaged());
+}
+
+/// Delays do not concern requests for robots.txt, nor those without a path.
+#[test]
+fn only_requests_for_pages_are_delayed() {
+    for (delayed, expected) in [(6, false), (7, true)] {
+        let sums = Sums { requests: 9, allowed: 6, no_path: 3, ..Sums::default() };
+        let mut tally = row(sums);
+        let pace = DelayTally { requests: delayed, ..DelayTally::default() };
+        tally.paces = [(RobotsId(0), pace)].into_iter().collect();
+        assert_eq!(world(vec![(origin("a.example"), GPTBOT, tally)]).is_damaged(), expected);
+    }
+}
+
+/// A draft for all requests that rules decided.
+#[test]
+fn a_draft_was_compared_with_all_requests_that_rules_decided() {
+    let compared = |origin_key: OriginKey, judged, unchanged, newly| {
+        let mut tally = row(allowed(9));
+        let target = Box::from(&b"/a"[..]);
+        let file = FileId::from_index(0);
+        let example = Example { time: at(0), file, line: 1, target, snapshot: None };
+        let key = |(change, _): &(WhatIfChange, u64)| ChangeKey {
+            change: *change,
+            draft_line: Some(4),
+            present: Some(RuleRef { robots: RobotsId(0), line: 4 }),
+        };
+        let changes: Vec<(WhatIfChange, u64)> = newly;
+        let tally_of = |requests| ChangeTally {
+            requests,
+            span: Span { first: at(0), last: at(9) },
+            example: example.clone(),
+        };
+        let changes = changes.iter().map(|change| (key(change), tally_of(change.1))).collect();
+        tally.simulated = Some(Box::new(WhatIfTally { judged, unchanged, changes }));
+        let mut world = world(vec![(origin_key, GPTBOT, tally)]);
+        let digest = Digest::of(ROBOTS);
+        let (source, scope) = ("draft.txt".to_owned(), DraftScope::Everything);
+        world.header.draft = Some(DraftSummary { source, digest, scope });
+        world
+    };
+    use WhatIfChange::{NewlyAllowed, NewlyDisallowed};
+    let named = || origin("a.example");
+    compared(named(), 9, 5, vec![(NewlyDisallowed, 4)]).model().unwrap();
+    compared(OriginKey::Others, 9, 9, vec![]).model().unwrap();
+    compared(OriginKey::Others, 8, 8, vec![]).model().unwrap();
+    for (origin_key, judged, unchanged, newly) in [
+        (named(), 8, 4, vec![(NewlyDisallowed, 4)]),
+        (named(), 8, 8, vec![]),
+        (named(), 10, 10, vec![]),
+        (OriginKey::Others, 10, 10, vec![]),
+        (named(), 9, 6, vec![(NewlyDisallowed, 4)]),
+        (named(), 9, 8, vec![(NewlyAllowed, 1)]),
+        (named(), 9, 0, vec![(NewlyDisallowed, 10)]),
+    ] {
+        let what = format!("{origin_key} {judged} {unchanged} {newly:?}");
+        assert!(compared(origin_key, judged, unchanged, newly).is_damaged(), "{what}");
+    }
+}
+
+#[test]
+fn a_draft_without_anything_to_compare_is_warned_of() {
+    let warning = |scope, is_compared| {
+        let mut tally = row(allowed(9));
+        let changes = Default::default();
+        let compared = WhatIfTally { judged: 9, unchanged: 9, changes };
+        tally.simulated = Some(Box::new(compared)).filter(|_| is_compared);
+        let mut world = world(vec![(origin("a.example"), GPTBOT, tally)]);
+        let (source, digest) = ("draft.txt".to_owned(), Digest::of(ROBOTS));
+        world.header.draft = Some(DraftSummary { source, digest, scope });
+        let warnings = world.model().unwrap().warnings;
+        warnings.into_iter().filter(|of| of.starts_with("--what-if")).collect::<Vec<_>>()
+    };
+    let nothing = "the rules in force decided no request of a known crawler";
+    for scope in [DraftScope::Everything, DraftScope::OnlyOrigin] {
+        assert_eq!(warning(scope.clone(), true), [""; 0]);
+        let expected = format!("--what-if: {nothing}, so there is nothing to compare");
+        assert_eq!(warning(scope, false), [expected]);
+    }
+    let of = |host| DraftScope::Origins(vec![origin(host)]);
+    assert_eq!(warning(of("a.example"), true), [""; 0]);
+    let expected = format!("--what-if-for https://b.example: {nothing} there");
+    assert_eq!(warning(of("b.example"), true), [expected]);
+}
+
+/// Those of `(others)` are never kept.
+#[test]
+fn times_that_were_given_up_are_warned_of_where_they_could_have_been_kept() {
+    let warnings = |origin_key| {
+        let tally = CrawlerTally { times: Times::GivenUp, ..row(allowed(9)) };
+        world(vec![(origin_key, GPTBOT, tally)]).model().unwrap().warnings
+    };
+    let is_named = |warnings: &[String]| warnings.iter().any(|of| of.contains("request times"));
+    assert!(is_named(&warnings(origin("a.example"))));
+    assert!(!is_named(&warnings(OriginKey::Others)));
+}
+
+#[test]
+fn requests_of_another_time_than_all_lists_are_noted_with_the_lists() {
+    let note = |of_other_time, created: i64| {
+        let tally = CrawlerTally { of_other_time, ..row(allowed(9)) };
+        let mut world = world(vec![(origin("a.example"), GPTBOT, tally)]);
+        let list = RangeListSummary {
+            file: Some("gptbot.json".to_owned()),
+            created: Some(at(created)),
+            ..RangeListSummary::default()
+        };
+        let url = "https://openai.com/gptbot.json".to_owned();
+        world.header.identities.ranges = Some(RangeSources {
+            lists: [(url.clone(), list)].into(),
+            of_crawlers: [("GPTBot".to_owned(), vec![url])].into(),
+            unused: Vec::new(),
+        });
+        world.model().unwrap().notes
+    };
+    assert_eq!(note(0, 0), [""; 0]);
+    let far = note(3, 400 * 86_400);
+    assert!(
+        far.len() == 1 && far[0].starts_with("unverified, not spoofed: 3 requests of GPTBot, ")
+    );
+    assert!(far[0].contains(" (gptbot.json is of 2025-11-08); "), "{far:?}");
+    // A list that contradicts the last request but not the first is of another time, too.
+    let days = crate::crawlers::identity::CONTRADICTING_DAYS;
+    let edge = days * 86_400;
+    assert!(note(3, edge + 5)[0].contains("gptbot.json"));
+    assert!(!note(3, 0)[0].contains("gptbot.json"), "others are");
+}
+
+/// What most of the requests lack; origins whose requests were judged are not named.
+#[test]
+fn what_was_not_judged_is_explained_by_what_lacks() {
+    let why = |change: fn(&mut World)| {
+        let mut world = world(vec![
+            (origin("a.example"), GPTBOT, row(unknown(5))),
+            (
+                origin("b.example"),
+                (CrawlerId(1), Identity::Unverified),
+                row(Sums { requests: 2, not_bound: 2, ..Sums::default() }),
+            ),
+            (origin("c.example"), (CrawlerId(0), Identity::Spoofed), row(unknown(7))),
+        ]);
+        change(&mut world);
+        let model = world.model().unwrap();
+        model.coverage.failure().unwrap_or_default().to_owned()
+    };
+    let found = why(|_| {});
+    assert!(found.contains("no robots.txt of the hosts in the logs: https://a.example (5 requests, file a.example.txt); "), "{found}");
+    let unnamed = |world: &mut World| world.rows[0].0 = OriginKey::Unnamed;
+    let found = why(unnamed);
+    assert!(found.contains("the log names no host; add --origin"), "{found}");
+    let found = why(|world| {
+        world.rows[0].0 = OriginKey::Unnamed;
+        world.header.days = [Day::parse("2024-10-04").unwrap()].into();
+    });
+    assert!(found.contains("the log names no host; add origin = "), "{found}");
+    let found = why(|world| {
+        world.header.rulings.is_unknown_before_first = true;
+        let histories = &mut world.header.rulings.histories;
+        histories.insert("https://a.example".to_owned(), Default::default());
+    });
+    assert!(found.contains("robots.txt could not be fetched: https://a.example"), "{found}");
+}

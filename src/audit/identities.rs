@@ -295,4 +295,17 @@ mod tests {
         );
         check(&[], &[], &[("GPTBot", "192.0.2.1", Unverified)]);
     }
+
+    #[test]
+    fn lookups_that_there_was_no_room_for_are_passed_over() {
+        let (registry, crawler) = (Registry::builtin(), CrawlerId(0));
+        let resolver = Resolver::new(([127, 0, 0, 1], 9).into(), std::time::Duration::ZERO);
+        for (has_others, expected) in [(false, 2), (true, 3)] {
+            let address = |last| DnsCandidate { crawler, address: [192, 0, 2, last].into() };
+            let candidates = DnsCandidates { listed: vec![address(1), address(2)], has_others };
+            let mut cache = DnsCache::default();
+            let names = Names::look_up(&candidates, &registry, &resolver, 0, at(NOW), &mut cache);
+            assert_eq!((names.sources.looked_up, names.sources.passed_over), (0, expected));
+        }
+    }
 }

@@ -435,3 +435,27 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Charging<'_, A> {
         inner.struct_variant(fields, this.visitor(visitor, false)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use serde::Deserialize;
+
+    /// As the deserializer itself: addresses are texts in JSON, and errors say what was expected.
+    #[test]
+    fn what_is_read_is_that_of_the_deserializer_itself() {
+        let memory = MemoryLimit::new(1 << 20);
+        let read = |text: &str| {
+            let mut json = serde_json::Deserializer::from_str(text);
+            let value = std::net::IpAddr::deserialize(memory.charging(&mut json, 32));
+            value.map_err(|err| err.to_string())
+        };
+        let plain = |text: &str| {
+            serde_json::from_str::<std::net::IpAddr>(text).map_err(|err| err.to_string())
+        };
+        for text in ["\"192.0.2.1\"", "\"2001:db8::1\"", "true", "\"a\""] {
+            assert_eq!(read(text), plain(text), "{text}");
+        }
+    }
+}

@@ -245,4 +245,21 @@ mod tests {
         }
         assert_eq!(read(&[&bytes[..], b"x"].concat()), None);
     }
+
+    #[test]
+    fn sizes_are_written_as_flags_have_them() {
+        for (bytes, expected) in [
+            (0, "0KiB"),
+            (1, "1KiB"),
+            (1 << 10, "1KiB"),
+            (1_500, "2KiB"),
+            ((1 << 20) + (1 << 10), "1025KiB"),
+            (1 << 20, "1MiB"),
+            (3 << 20, "3MiB"),
+            (1 << 30, "1GiB"),
+            ((1 << 30) + (1 << 20), "1025MiB"),
+        ] {
+            assert_eq!(size(bytes), expected);
+        }
+    }
 }

@@ -258,3 +258,23 @@ fn last_by(fetches: &[SuccessfulFetch], minute: i64) -> Option<SuccessfulFetch> 
 
 #[cfg(test)]
 mod oracle;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fetch_lies_between_two_times_with_its_whole_minute() {
+        let fetches = |minute| vec![SuccessfulFetch { minute, answer: Answer::Ok }];
+        let actor = (CrawlerId(0), Identity::Unverified);
+        let own =
+            ActorFetches { actor, fetches: fetches(5), first_asked: None, times: Times::Kept };
+        let operator_times = Times::Kept;
+        let known = KnownFetches { own: &own, operator: fetches(7), operator_times };
+        assert_eq!(known.first_between(300, 359), Some((5, FetchedBy::Own)));
+        assert_eq!(known.first_between(0, 1_000), Some((5, FetchedBy::Own)));
+        assert_eq!(known.first_between(300, 358), None);
+        assert_eq!(known.first_between(301, 478), None);
+        assert_eq!(known.first_between(301, 479), Some((7, FetchedBy::Operator)));
+    }
+}

@@ -218,7 +218,7 @@ fn unknown_hosts(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     let total = audit.total();
     let is_some_judged = total.allowed + total.violations > 0;
     // Strangers can write any host into a log.
-    let is_rare = total.unknown * 100 < total.requests;
+    let is_rare = total.unknown.saturating_mul(100) < total.requests;
     if rulings.is_single_file || !rulings.failures.is_empty() || !is_some_judged || is_rare {
         return None;
     }

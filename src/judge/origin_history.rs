@@ -208,4 +208,14 @@ mod tests {
         assert_eq!(ruling(6000), Some(Ruling::Unreachable));
         assert_eq!(ruling(6730), copy, "of the copy from before the outage");
     }
+
+    #[test]
+    fn hours_near_a_snapshot_are_passed_over() {
+        let ok = SnapshotOutcome::Status(200);
+        let (_dir, mut judge, origin) = judge(&[(100, ok, OPEN)]);
+        let hours = vec![99, 101, 5000, 5001, 5002];
+        judge.add_outages([(Some(origin), hours)].into());
+        let outages = judge.known_outages().unwrap();
+        assert_eq!((outages.hours, outages.hours_passed_over, outages.origins), (3, 2, 1));
+    }
 }

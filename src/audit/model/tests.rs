@@ -118,10 +118,18 @@ impl World {
             let sums = tally.total();
             let hour = Hour { day: Day::parse("2024-10-04").unwrap(), hour: 0 };
             input.crawler += sums.requests;
-            for number in 0..sums.requests {
-                let is_allowed = number < sums.allowed;
-                let verdict = if is_allowed { Verdict::Allowed(None) } else { Verdict::Unknown };
-                counts.hours.count(hour, actor, verdict, 0);
+            for (verdict, requests) in [
+                (Verdict::Allowed(None), sums.allowed),
+                (Verdict::Unknown, sums.requests - sums.allowed),
+            ] {
+                let mut power = Hours::default();
+                power.count(hour, actor, verdict, 0);
+                for bit in 0..u64::BITS {
+                    if requests >> bit & 1 == 1 {
+                        counts.hours.absorb(power.clone());
+                    }
+                    power.absorb(power.clone());
+                }
             }
             let (is_stranger, visits) = (false, Default::default());
             counts.origins.push(OriginRows {
@@ -268,7 +276,8 @@ fn a_draft_without_anything_to_compare_is_warned_of() {
         let mut tally = row(allowed(9));
         let changes = Default::default();
         let compared = WhatIfTally { judged: 9, unchanged: 9, changes };
-        tally.simulated = Some(Box::new(compared)).filter(|_| is_compared);
+        let compared = if is_compared { compared } else { WhatIfTally::default() };
+        tally.simulated = Some(Box::new(compared));
         let mut world = world(vec![(origin("a.example"), GPTBOT, tally)]);
         let (source, digest) = ("draft.txt".to_owned(), Digest::of(ROBOTS));
         world.header.draft = Some(DraftSummary { source, digest, scope });
@@ -363,4 +372,87 @@ fn what_was_not_judged_is_explained_by_what_lacks() {
         histories.insert("https://a.example".to_owned(), Default::default());
     });
     assert!(found.contains("robots.txt could not be fetched: https://a.example"), "{found}");
+}
+
+#[test]
+fn hosts_without_a_robots_txt_are_named_unless_they_are_rare() {
+    let warnings = |missing, change: fn(&mut World)| {
+        let mut world = world(vec![
+            (origin("a.example"), GPTBOT, row(allowed(990))),
+            (origin("b.example"), GPTBOT, row(unknown(missing))),
+            (origin("c.example"), GPTBOT, row(unknown(1))),
+        ]);
+        let histories = &mut world.header.rulings.histories;
+        histories.insert("https://c.example".to_owned(), Default::default());
+        change(&mut world);
+        let warnings = world.model().unwrap().warnings;
+        warnings.into_iter().filter(|of| of.contains("no robots.txt of")).collect::<Vec<_>>()
+    };
+    let expected = "no robots.txt of the hosts in the logs: https://b.example (9 requests, file \
+                    b.example.txt); for your own hosts, add files with these names to the \
+                    directory, or add --fetch";
+    assert_eq!(warnings(9, |_| {}), [expected]);
+    assert_eq!(warnings(8, |_| {}), [""; 0], "less than one in a hundred");
+    assert_eq!(warnings(9, |world| world.header.rulings.is_single_file = true), [""; 0]);
+    assert_eq!(
+        warnings(9, |world| {
+            world.header.rulings.failures.insert("b.example".to_owned(), "no".to_owned());
+        }),
+        [""; 0]
+    );
+    // A tally may have been written by anybody.
+    assert_eq!(warnings(1 << 60, |_| {}).len(), 1);
+}
+
+#[test]
+fn requests_before_the_first_snapshot_are_told_apart_by_what_became_of_them() {
+    let warnings = |is_unknown: bool, sums: Sums, before_first| {
+        let tally = CrawlerTally { before_first, ..row(sums) };
+        let mut world = world(vec![(origin("a.example"), GPTBOT, tally)]);
+        world.header.rulings.is_unknown_before_first = is_unknown;
+        let warnings = world.model().unwrap().warnings;
+        let of = |of: String| Some(of.split_once("of their robots.txt: ")?.1.to_owned());
+        warnings.into_iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let judged =
+        "they were judged by that snapshot; --unknown-before-first-snapshot counts them as unknown";
+    let failed = "they were counted as unknown, because only failed fetches of it were known";
+    let sums = Sums { requests: 9, allowed: 6, unknown: 3, ..Sums::default() };
+    assert_eq!(warnings(false, sums, 0), [""; 0]);
+    assert_eq!(warnings(false, sums, 5), [format!("2; {judged}"), format!("3; {failed}")]);
+    assert_eq!(warnings(true, sums, 3), ["3; they were counted as unknown"]);
+}
+
+#[test]
+fn an_origin_of_the_other_scheme_is_warned_of_if_the_logs_have_it() {
+    let warnings = |hosts: &[&str]| {
+        let row = |host: &&str| {
+            let origin_key = OriginKey::Origin(host.parse().unwrap());
+            (origin_key, GPTBOT, row(allowed(2)))
+        };
+        let mut world = world(hosts.iter().map(row).collect());
+        world.header.options =
+            ReportedOptions::of(&serde_json::json!({ "origin": "https://a.example" }));
+        let warnings = world.model().unwrap().warnings;
+        warnings.into_iter().filter(|of| of.starts_with("--origin")).collect::<Vec<_>>()
+    };
+    let (https, http) = ("https://a.example", "http://a.example");
+    assert_eq!(warnings(&[https]), [""; 0]);
+    assert_eq!(warnings(&[http, https]), [""; 0]);
+    assert_eq!(warnings(&["https://b.example"]), [""; 0]);
+    let expected = format!(
+        "--origin {https}: the logs have no requests for it, but 2 requests for {http}; use --origin {http}"
+    );
+    assert_eq!(warnings(&[http]), [expected]);
+}
+
+/// An empty log has no format.
+#[test]
+fn only_lines_have_a_format() {
+    for (lines_tried, expected) in [(0, false), (1, true)] {
+        let mut world = world(vec![(origin("a.example"), GPTBOT, row(allowed(1)))]);
+        world.header.inputs[0].lines_tried = lines_tried;
+        let warnings = world.model().unwrap().warnings;
+        assert_eq!(warnings.iter().any(|of| of.contains("format not recognised")), expected);
+    }
 }

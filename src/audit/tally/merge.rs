@@ -272,7 +272,7 @@ mod tests {
     use super::super::identity_sources::{IdentitySources, RangeSources};
     use super::super::rulings::Rulings;
     use super::*;
-    use crate::input::copies::Repeats;
+    use crate::input::{copies::Repeats, sketch::ContentSketch};
     use crate::time::Day;
 
     /// Of a tally of these inputs, in which nothing was found.
@@ -336,6 +336,12 @@ mod tests {
             assert_eq!(sums, (11, 22, 5, 3));
             assert!(one.may_be_cut);
             assert_eq!(one.damage.as_deref(), Some("damaged"));
+        }
+        let sketch = |end| Some(ContentSketch { bytes: 10, marks: Vec::new(), end });
+        for (end, expected) in [(1, sketch(1)), (2, None)] {
+            let mut one = InputSummary { sketch: sketch(1), ..summary(10) };
+            one.absorb(InputSummary { sketch: sketch(end), ..summary(10) });
+            assert_eq!(one.sketch, expected, "of another content");
         }
         let mut twice = cut();
         twice.absorb(cut());
@@ -415,5 +421,32 @@ mod tests {
         assert_eq!(merged.identities.ranges.unwrap().unused, ["x.json", "y.json"]);
         assert_eq!(merged.repeats.alike.len(), 2);
         assert_eq!(merged.inputs.len(), 2);
+    }
+
+    /// Equal user agents of many tallies take the memory of those of one.
+    #[test]
+    fn more_tallies_are_merged_than_the_memory_has_room_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |number: u8| {
+            let path = dir.path().join(format!("{number}.tally"));
+            let mut tally = tally(header(&[&format!("{number}.log")]));
+            let agent =
+                |at: usize| (format!("agent {at:05}").into_bytes().into(), Default::default());
+            tally.counts.unknown_crawlers = (0..500).map(agent).collect();
+            std::fs::write(&path, tally.to_bytes()).unwrap();
+            path
+        };
+        let paths: Vec<PathBuf> = (0..20).map(write).collect();
+        let one = MemoryLimit::new(1 << 30);
+        let packed = PackedTally::read(&paths[0], &one).unwrap();
+        let header_bytes = one.taken();
+        packed.unpack(&one).unwrap();
+        let counts_bytes = one.taken() - header_bytes;
+        let merged = |memory_bytes| {
+            merge_files(&paths, TallyLimits { memory_bytes, ..TallyLimits::default() })
+        };
+        let sum = merged(20 * header_bytes + 4 * counts_bytes).unwrap();
+        assert_eq!((sum.header.inputs.len(), sum.counts.unknown_crawlers.len()), (20, 500));
+        assert!(merged(20 * header_bytes + counts_bytes / 2).is_err());
     }
 }

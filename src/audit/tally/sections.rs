@@ -257,4 +257,23 @@ mod tests {
             }
         }
     }
+
+    /// Directories of strangers stay as long as their origins, whatever their own hashes are.
+    #[test]
+    fn directories_of_strangers_are_in_the_order_of_their_origins() {
+        let mut hosts: Vec<String> = (0..50).map(|at| format!("https://{at}.example")).collect();
+        hosts.sort_by_key(|host| host.as_bytes().stable_hash());
+        let ranks: Vec<u64> = hosts
+            .iter()
+            .flat_map(|host| {
+                let mut of =
+                    ["a", "b", "c"].map(|name| rank(format!("?{host} /{name}/").as_bytes()));
+                of.sort_unstable();
+                of
+            })
+            .collect();
+        assert!(ranks.is_sorted());
+        let distinct: BTreeSet<u64> = ranks.iter().copied().collect();
+        assert_eq!(distinct.len(), 3 * 50);
+    }
 }

@@ -197,13 +197,13 @@ impl KnownFetches<'_> {
             if let Some(fetch) = last_by(&self.own.fetches, minute) {
                 prior_fetches.prior_fetch_own.absorb(violations);
                 prior_fetches.count_fetch(fetch, violations);
-                ages.push((minute - fetch.minute, violations));
+                ages.push((minute.saturating_sub(fetch.minute), violations));
             } else if self.operator_times == Times::GivenUp {
                 prior_fetches.prior_fetch_unknown.absorb(violations);
             } else if let Some(fetch) = last_by(&self.operator, minute) {
                 prior_fetches.prior_fetch_operator.absorb(violations);
                 prior_fetches.count_fetch(fetch, violations);
-                ages.push((minute - fetch.minute, violations));
+                ages.push((minute.saturating_sub(fetch.minute), violations));
             } else {
                 prior_fetches.prior_fetch_none.absorb(violations);
                 if self.own.first_asked.is_some_and(|asked| asked <= minute) {

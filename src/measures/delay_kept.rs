@@ -117,7 +117,7 @@ impl DelayKept {
             hourly: excess(1),
             daily: excess(DAY_HOURS),
             busiest: busiest.map(|(hour, requests)| Busiest {
-                start: UtcTime::from_unix_seconds(hour * HOUR_SECONDS),
+                start: UtcTime::from_unix_seconds(hour.saturating_mul(HOUR_SECONDS)),
                 requests,
             }),
         }

@@ -23,7 +23,10 @@ use crate::measures::crawler_tally::{CrawlerTally, Times};
 use crate::measures::delay_kept::DelayTally;
 use crate::measures::draft_effect::{ChangeKey, WhatIfChange};
 use crate::measures::example::Example;
-use crate::measures::sums::{Compliance, Span, Sums};
+use crate::measures::robots_fetches::FetchTally;
+use crate::measures::sums::{Compliance, Span, Statuses, Sums};
+use crate::measures::time_buckets::TimeBuckets;
+use crate::measures::violations::ViolationTally;
 use crate::measures::what_if::{ChangeTally, WhatIfTally};
 use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
 use crate::robots::{body::RobotsBody, parse::parse_body};
@@ -120,7 +123,8 @@ impl World {
             input.crawler += sums.requests;
             for (verdict, requests) in [
                 (Verdict::Allowed(None), sums.allowed),
-                (Verdict::Unknown, sums.requests - sums.allowed),
+                (Verdict::Violation(RuleRef { robots: RobotsId(0), line: 4 }), sums.violations),
+                (Verdict::Unknown, sums.requests - sums.allowed - sums.violations),
             ] {
                 let mut power = Hours::default();
                 power.count(hour, actor, verdict, 0);
@@ -144,7 +148,7 @@ impl World {
     }
 
     #[track_caller]
-    fn is_damaged(self) -> bool {
+    fn was_damaged(self) -> bool {
         self.model().is_err_and(|err| err.is_inconsistent())
     }
 }
@@ -206,10 +210,10 @@ fn rows_that_cannot_be_are_noticed() {
     for (what, damage) in damages {
         let mut tally = whole();
         damage(&mut tally);
-        assert!(world_of(tally).is_damaged(), "{what}");
+        assert!(world_of(tally).was_damaged(), "{what}");
     }
     let verified = (CrawlerId(0), Identity::Verified);
-    assert!(world(vec![(origin("a.example"), verified, whole())]).is_damaged());
+    assert!(world(vec![(origin("a.example"), verified, whole())]).was_damaged());
 }
 
 /// Delays do not concern requests for robots.txt, nor those without a path.
@@ -220,7 +224,7 @@ fn only_requests_for_pages_are_delayed() {
         let mut tally = row(sums);
         let pace = DelayTally { requests: delayed, ..DelayTally::default() };
         tally.paces = [(RobotsId(0), pace)].into_iter().collect();
-        assert_eq!(world(vec![(origin("a.example"), GPTBOT, tally)]).is_damaged(), expected);
+        assert_eq!(world(vec![(origin("a.example"), GPTBOT, tally)]).was_damaged(), expected);
     }
 }
 
@@ -266,7 +270,7 @@ fn a_draft_was_compared_with_all_requests_that_rules_decided() {
         (named(), 9, 0, vec![(NewlyDisallowed, 10)]),
     ] {
         let what = format!("{origin_key} {judged} {unchanged} {newly:?}");
-        assert!(compared(origin_key, judged, unchanged, newly).is_damaged(), "{what}");
+        assert!(compared(origin_key, judged, unchanged, newly).was_damaged(), "{what}");
     }
 }
 
@@ -455,4 +459,34 @@ fn only_lines_have_a_format() {
         let warnings = world.model().unwrap().warnings;
         assert_eq!(warnings.iter().any(|of| of.contains("format not recognised")), expected);
     }
+}
+
+/// Minutes and hours of a foreign tally may be any numbers.
+#[test]
+fn times_that_cannot_be_do_no_harm() {
+    let sums = Sums { requests: 2, allowed: 1, violations: 1, ..Sums::default() };
+    let mut tally = row(sums);
+    let ends = || TimeBuckets::of(vec![(i64::MIN, 1), (i64::MAX, 1)]);
+    let pace = DelayTally { requests: 2, hours: ends(), ..DelayTally::default() };
+    tally.paces = [(RobotsId(0), pace)].into_iter().collect();
+    tally.robots_fetches.read_200 = TimeBuckets::of(vec![(i64::MIN, 1)]);
+    let target = Box::from(&b"/a"[..]);
+    let example =
+        Example { time: at(0), file: FileId::from_index(0), line: 1, target, snapshot: None };
+    let span = Span { first: at(0), last: at(9) };
+    let violation = ViolationTally {
+        requests: 1,
+        statuses: Statuses::default(),
+        bytes: 0,
+        span,
+        minutes: TimeBuckets::of(vec![(i64::MAX, 1)]),
+        example,
+    };
+    let rule = RuleRef { robots: RobotsId(0), line: 4 };
+    tally.violations = [(rule, violation)].into_iter().collect();
+    let of = |tally| world(vec![(origin("a.example"), GPTBOT, tally)]);
+    assert!(of(tally.clone()).was_damaged(), "a fetch without a request");
+    tally.robots_fetches = FetchTally::default();
+    let model = of(tally).model().unwrap();
+    assert_eq!(model.total().violations, 1);
 }

@@ -309,6 +309,7 @@ mod tests {
             ]),
             of_crawlers: BTreeMap::from([
                 ("GPTBot".to_owned(), urls(&["https://a.example", "https://b.example"])),
+                ("Applebot".to_owned(), urls(&["https://b.example"])),
                 ("CCBot".to_owned(), urls(&["https://a.example", "https://c.example"])),
                 ("bingbot".to_owned(), urls(&["https://c.example", "https://none.example"])),
             ]),
@@ -326,13 +327,13 @@ mod tests {
             (id("bingbot"), verified),
         ]);
         assert_eq!(missing(&observed_lists(&observed, &ranges, &registry)), None);
-        for name in ["CCBot", "GPTBot"] {
+        for name in ["CCBot", "GPTBot", "Applebot"] {
             observed.requests.insert(id(name), unverified);
         }
         let lists = observed_lists(&observed, &ranges, &registry);
         assert_eq!(
             missing(&lists).unwrap(),
-            "--ip-ranges has no list for CCBot, GPTBot; missing: https://a.example (and 1 more)"
+            "--ip-ranges has no list for Applebot, CCBot, GPTBot; missing: https://a.example (and 1 more)"
         );
         assert_eq!(
             faults(&lists),

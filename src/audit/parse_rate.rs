@@ -184,6 +184,7 @@ fn first_line((reason, tally): (Reject, &RejectTally)) -> Option<(u64, Reject)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::input_tally::InputTally;
 
     #[test]
     fn a_file_without_records_is_something_else_unless_it_is_small_or_accepted() {
@@ -191,5 +192,34 @@ mod tests {
         assert!(!is_something_else(0, UNREAD_BYTES_MIN + 1, 0.0));
         assert!(!is_something_else(0, UNREAD_BYTES_MIN, 0.1));
         assert!(!is_something_else(1, UNREAD_BYTES_MIN + 1, 0.1));
+    }
+
+    /// Of each of the logs, a quarter was read.
+    #[test]
+    fn logs_that_were_read_in_part_are_named_with_what_accepts_them() {
+        let log = |name: &str, unread_bytes| {
+            let summary = serde_json::from_value(serde_json::json!({
+                "name": name, "size_bytes": 400_000, "decompressed_bytes": 400_000, "format": null,
+                "lines_tried": 1, "damage": null,
+            }));
+            let tally = InputTally { other: 9, unread_bytes, ..InputTally::default() };
+            Input { summary: summary.unwrap(), tally }
+        };
+        let names = ["a", "b", "c", "d", "e"];
+        let of = |count: usize, percent_min| {
+            let logs: Vec<Input> =
+                names.iter().take(count).map(|name| log(name, 300_000)).collect();
+            UnreadLogs::of(&logs, percent_min)
+        };
+        assert_eq!(of(3, 25.0), None, "this is accepted");
+        let found = of(3, 25.1).unwrap();
+        assert_eq!(found.names, "a, b, c");
+        let expected = "a, b, c: more than half of the bytes are in no line that could be parsed \
+                        (300,000 of 400,000 in a); to see why, run: botaudit formats detect 'a'; to \
+                        set the format, use --log-format; to accept this, use --min-parse-rate 25";
+        assert_eq!(found.message, expected);
+        assert_eq!(of(5, 90.0).unwrap().names, "a, b, c (and 2 more)");
+        assert_eq!(UnreadLogs::of(&[log("a", 200_000)], 90.0), None, "half was read");
+        assert!(UnreadLogs::of(&[log("a", 200_001)], 90.0).is_some());
     }
 }

@@ -317,6 +317,10 @@ mod tests {
             assert_eq!(stated(&ignoring, "Googlebot", path), without, "{path}");
             assert_eq!(stated(&judge(text), "bingbot", path), "", "another operator: {path}");
         }
+        // Neither a crawler of another purpose nor the token itself is asked for reuse.
+        for crawler in ["AdsBot-Google", "Google-Extended"] {
+            assert_eq!(stated(&judge(text), crawler, "/secret/a"), "", "{crawler}");
+        }
         // Only the group `*` binds it. A group for all crawlers states nothing about use.
         let star = judge("User-agent: * · Disallow: / · User-agent: Googlebot · Allow: /");
         assert_eq!(stated(&star, "Googlebot", "/a"), "");

@@ -245,12 +245,13 @@ mod tests {
     use super::*;
     use crate::input::source::FileId;
     use crate::judge::verdict::RuleRef;
+    use crate::measures::delay_kept::DelayTally;
     use crate::measures::sums::Statuses;
     use crate::measures::time_buckets::TimeBuckets;
     use crate::measures::violations::ViolationTally;
     use crate::time::UtcTime;
 
-    /// A crawler that broke one rule in the minutes 5 and 6.
+    /// A crawler that broke one rule in the minutes 5 and 6, under a delay.
     fn tally() -> CrawlerTally {
         let target = Box::from(&b"/a"[..]);
         let file = FileId::from_index(0);
@@ -264,8 +265,11 @@ mod tests {
             example,
         };
         let rule = RuleRef { robots: RobotsId(0), line: 2 };
+        let hours = TimeBuckets::of(vec![(1, 2)]);
+        let pace = DelayTally { requests: 2, hours, ..DelayTally::default() };
         CrawlerTally {
             violations: [(rule, violation)].into_iter().collect(),
+            paces: [(RobotsId(0), pace)].into_iter().collect(),
             reactions: Some(Box::default()),
             ..CrawlerTally::default()
         }
@@ -274,7 +278,7 @@ mod tests {
     #[test]
     fn times_are_given_up_for_good_and_requests_stay() {
         let mut given_up = tally();
-        assert_eq!(given_up.time_buckets(), 2);
+        assert_eq!(given_up.time_buckets(), 3);
         given_up.give_up_times();
         assert_eq!(given_up.time_buckets(), 0);
         for order in [[given_up.clone(), tally()], [tally(), given_up]] {

@@ -335,6 +335,7 @@ mod tests {
             let mut whole = parts.remove(random(state, 3) as usize);
             parts.into_iter().for_each(|part| whole.absorb(part));
             assert_eq!(whole.total(), expected.values().sum::<u64>());
+            assert!(whole.len_at_most() >= expected.len());
             assert_eq!(Vec::from_iter(whole.buckets()), Vec::from_iter(expected.clone()));
             let from = random(state, width) as i64;
             whole.forget_from(from);

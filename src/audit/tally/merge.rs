@@ -270,9 +270,10 @@ fn renumbering(from: &Header, to: &Header) -> Renumbering {
 mod tests {
     use super::super::header::{RegistrySummary, ReportedOptions, SCHEMA_VERSION};
     use super::super::identity_sources::{IdentitySources, RangeSources};
-    use super::super::rulings::Rulings;
+    use super::super::{rulings::Rulings, user_agents::UserAgentTally};
     use super::*;
     use crate::input::{copies::Repeats, sketch::ContentSketch};
+    use crate::measures::sums::Sums;
     use crate::time::Day;
 
     /// Of a tally of these inputs, in which nothing was found.
@@ -430,8 +431,9 @@ mod tests {
         let write = |number: u8| {
             let path = dir.path().join(format!("{number}.tally"));
             let mut tally = tally(header(&[&format!("{number}.log")]));
-            let agent =
-                |at: usize| (format!("agent {at:05}").into_bytes().into(), Default::default());
+            let sums = Sums { requests: 1, allowed: 1, ..Sums::default() };
+            let of = UserAgentTally { sums, span: None };
+            let agent = |at: usize| (format!("agent {at:05}").into_bytes().into(), of);
             tally.counts.unknown_crawlers = (0..500).map(agent).collect();
             std::fs::write(&path, tally.to_bytes()).unwrap();
             path
@@ -447,6 +449,7 @@ mod tests {
         };
         let sum = merged(20 * header_bytes + 4 * counts_bytes).unwrap();
         assert_eq!((sum.header.inputs.len(), sum.counts.unknown_crawlers.len()), (20, 500));
+        assert!(sum.counts.unknown_crawlers.iter().all(|(_, of)| of.sums.requests == 20));
         assert!(merged(20 * header_bytes + counts_bytes / 2).is_err());
     }
 }

@@ -44,11 +44,48 @@ pub(crate) fn has_compared_changes(audit: &ReportModel) -> bool {
 pub(crate) fn compared_changes(
     audit: &ReportModel,
 ) -> impl Iterator<Item = (&str, Actor, &ReactionRow, [(u64, u64); 2])> {
-    // Older tallies lack the requests before a change.
-    let is_known = |row: &ReactionRow| !row.is_partial && row.tally.before <= row.all[0];
-    let known = audit.reactions().filter(move |(_, _, row)| is_known(row));
+    let known = audit.reactions().filter(|(_, _, row)| has_all_requests(row));
     known.map(|(origin, actor, row)| {
         let touched = [row.tally.before, row.tally.since.requests];
         (origin, actor, row, [0, 1].map(|part| (touched[part], row.all[part])))
     })
+}
+
+/// Whether all requests around a change are known. Older tallies lack those before it.
+fn has_all_requests(row: &ReactionRow) -> bool {
+    !row.is_partial && row.tally.before <= row.all[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::reaction_rows::Reaction;
+    use crate::measures::draft_effect::WhatIfChange;
+    use crate::measures::reactions::{ChangeTimes, TouchedTally};
+    use crate::time::UtcTime;
+
+    #[test]
+    fn only_changes_around_which_all_requests_are_known_are_compared() {
+        let is_compared = |is_partial, before, all_before| {
+            let row = ReactionRow {
+                times: ChangeTimes { after: UtcTime::EPOCH, before: UtcTime::EPOCH },
+                old_digest: None,
+                new_digest: None,
+                direction: WhatIfChange::NewlyDisallowed,
+                is_partial,
+                tally: TouchedTally { before, ..TouchedTally::default() },
+                all: [all_before, 9],
+                seconds_before: 0,
+                first_fetch: None,
+                around_fetch: None,
+                others_after: None,
+                reaction: Reaction::Unknown,
+                seconds: None,
+            };
+            has_all_requests(&row)
+        };
+        assert!(is_compared(false, 2, 2) && is_compared(false, 0, 0));
+        assert!(!is_compared(true, 2, 2), "some logs were read without the change");
+        assert!(!is_compared(false, 2, 1), "not all requests were counted");
+    }
 }

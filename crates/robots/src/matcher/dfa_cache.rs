@@ -121,3 +121,18 @@ impl DfaSlot {
         automaton.map_or(0, |automaton| automaton.heap_bytes())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Dropped automata are built again, but what was slow is still to be told.
+    #[test]
+    fn slow_decisions_are_counted_beyond_a_cache() {
+        let cache = DfaCache::default();
+        cache.slow_decisions.fetch_add(3, Ordering::Relaxed);
+        let emptied = cache.emptied();
+        emptied.slow_decisions.fetch_add(4, Ordering::Relaxed);
+        assert_eq!((cache.slow_decisions(), emptied.slow_decisions()), (7, 7));
+    }
+}

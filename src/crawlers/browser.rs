@@ -7,7 +7,9 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::automaton::Automaton;
+use aho_corasick::nfa::noncontiguous::NFA;
+use aho_corasick::{Anchored, Input};
 
 /// Parts that say what a user agent is, in lower case, with `|` between them.
 const PARTS: [(Part, &str); 6] = [
@@ -69,14 +71,15 @@ enum Part {
 
 /// Finds all parts in one pass.
 struct Parts {
-    search: AhoCorasick,
+    search: NFA,
     kinds: Vec<Part>,
 }
 
 static KNOWN_PARTS: LazyLock<Parts> = LazyLock::new(|| {
     let parts = PARTS.iter().flat_map(|(kind, parts)| parts.split('|').map(|part| (part, *kind)));
     let (parts, kinds): (Vec<&str>, Vec<Part>) = parts.unzip();
-    let search = AhoCorasick::builder().ascii_case_insensitive(true).build(parts);
+    // Quick to build: many runs see few user agents that no row knows.
+    let search = NFA::builder().ascii_case_insensitive(true).prefilter(false).build(parts);
     Parts { search: search.expect("these are a few short texts"), kinds }
 });
 
@@ -84,7 +87,9 @@ static KNOWN_PARTS: LazyLock<Parts> = LazyLock::new(|| {
 pub fn is_browser(user_agent: &[u8]) -> bool {
     let Parts { search, kinds } = &*KNOWN_PARTS;
     let mut found = 0_u8;
-    for part in search.find_overlapping_iter(user_agent) {
+    let input = Input::new(user_agent).anchored(Anchored::No);
+    let parts = search.try_find_overlapping_iter(input);
+    for part in parts.into_iter().flatten() {
         let kind = kinds[part.pattern().as_usize()];
         let is_alien = kind == Part::Compatible && !is_compatible(&user_agent[part.end()..]);
         if matches!(kind, Part::Address | Part::Program) || is_alien {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::archive::import::time_named;
 use crate::archive::{Store, entry::HistoryEntry, reader::Archive, snapshot::Snapshot};
 use crate::classify::restrictions::{
     NamedProfile, OriginRules, RESTRICTIONS, RulesInForce, RulesOf, rows,
@@ -17,7 +18,7 @@ use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::staged::is_stdout;
 use crate::table::cell::Cell;
 use crate::table::csv::{CsvTable, EachValues, Row, RowSink};
-use crate::time::UtcTime;
+use crate::time::{Day, UtcTime, Zone};
 use crate::url::origin::Origin;
 
 use super::super::console::SharedConsole;
@@ -29,6 +30,9 @@ use super::named::named_time;
 
 /// Origins whose files are in memory at the same time.
 const ORIGINS_AT_ONCE: usize = 256;
+
+/// Seconds of a day.
+const DAY_SECONDS: i64 = 86_400;
 
 /// The most names with their own line in the summary.
 const NAMES_SHOWN: usize = 20;
@@ -242,20 +246,22 @@ impl Every {
 
     /// The last second of the period of `time`.
     fn end(self, time: UtcTime) -> Option<UtcTime> {
-        let date = jiff::Timestamp::from_second(time.unix_seconds())
-            .ok()?
-            .to_zoned(jiff::tz::TimeZone::UTC)
-            .date();
+        let day = Zone::UTC.day_of(time);
+        let text = day.to_string();
+        let (year, month) =
+            (text.get(..4)?.parse::<u32>().ok()?, text.get(5..7)?.parse::<u32>().ok()?);
         let last = match self {
             Every::Week => {
-                let days = 7 - date.weekday().to_monday_one_offset();
-                date.checked_add(jiff::Span::new().days(days)).ok()?
+                // The first day of 1970 was a Thursday.
+                let weekday = (time.unix_seconds().div_euclid(DAY_SECONDS) + 3).rem_euclid(7);
+                day.plus(6 - i32::try_from(weekday).ok()?)
             }
-            Every::Month => date.last_of_month(),
-            Every::Year => date.last_of_year(),
+            Every::Month if month < 12 => {
+                Day::parse(&format!("{year:04}-{:02}-01", month + 1))?.plus(-1)
+            }
+            Every::Month | Every::Year => Day::parse(&format!("{year:04}-12-31"))?,
         };
-        let midnight = last.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_second();
-        UtcTime::from_unix_seconds(midnight + 86_399)
+        time_named(&format!("{last}T23:59:59Z"))
     }
 }
 
@@ -365,6 +371,15 @@ mod tests {
         assert_eq!(
             ends(Every::Month, "2026-01-15", "2026-03-01"),
             ["2026-01-31T23:59:59Z", "2026-02-28T23:59:59Z", "2026-03-31T23:59:59Z"]
+        );
+        assert_eq!(
+            ends(Every::Month, "2024-02-01", "2024-02-29"),
+            ["2024-02-29T23:59:59Z"],
+            "a leap year"
+        );
+        assert_eq!(
+            ends(Every::Month, "2025-12-31", "2026-01-01"),
+            ["2025-12-31T23:59:59Z", "2026-01-31T23:59:59Z"]
         );
         assert_eq!(ends(Every::Month, "2026-01-31T23:59:59Z", "2026-01-31T23:59:59Z").len(), 1);
         assert_eq!(

@@ -15,7 +15,7 @@ use crate::url::dialect::Dialect;
 use super::console::console;
 use super::help::short;
 use super::progress::Show;
-use super::shared::ForceArg;
+use super::shared::{CrawlersArgs, ForceArg};
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
 
 const HELP: &str = include_str!("help/classify.txt");
@@ -36,22 +36,8 @@ pub(crate) struct ClassifyArgs {
     #[arg(long, value_name = "PATH", help_heading = "Rules")]
     robots: PathBuf,
 
-    /// Known crawler, such as GPTBot; repeatable.
-    #[arg(long, value_name = "NAME", help_heading = "Crawler")]
-    crawler: Vec<String>,
-
-    /// Any crawler with this product token; repeatable.
-    ///
-    /// A version after it is ignored: GPTBot/1.2.
-    #[arg(long, value_name = "TOKEN", help_heading = "Crawler")]
-    token: Vec<String>,
-
-    /// Crawler that sends this whole User-Agent header; repeatable.
-    ///
-    /// If the registry does not know it, the first product counts: FooBot in `FooBot/1.0 (+http://foo.example)` and in
-    /// `Mozilla/5.0 (compatible; FooBot/1.0)`.
-    #[arg(long, value_name = "HEADER", help_heading = "Crawler", hide_short_help = true)]
-    user_agent: Vec<OsString>,
+    #[command(flatten)]
+    crawlers: CrawlersArgs,
 
     /// Column with the name of the crawler of each row.
     #[arg(long, value_name = "COLUMN", help_heading = "Crawler", hide_short_help = true,
@@ -64,10 +50,6 @@ pub(crate) struct ClassifyArgs {
     #[arg(long, value_name = "COLUMN", help_heading = "Crawler", hide_short_help = true,
         conflicts_with_all = ["crawler", "token", "user_agent"])]
     user_agent_column: Option<String>,
-
-    /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
-    #[arg(long, value_name = "FILE", help_heading = "Crawler", hide_short_help = true)]
-    crawlers: Option<PathBuf>,
 
     /// Format of the lists [default: by file name: .csv, .tsv, .jsonl, otherwise lines]
     #[arg(long, value_parser = one_of(&LIST_SYNTAXES), value_name = "FORMAT", help_heading = "Input",
@@ -167,10 +149,7 @@ impl ClassifyArgs {
         let run = ClassifyRun {
             lists: self.lists,
             robots: self.robots,
-            named: self.crawler,
-            tokens: self.token,
-            user_agents: self.user_agent,
-            crawlers: self.crawlers,
+            crawlers: self.crawlers.named(),
             writing: self.input_format.or(of_json),
             wanted: WantedColumns {
                 url: self.column.or(self.field).unwrap_or_else(|| "url".to_owned()),

@@ -1,8 +1,9 @@
 //! Output to the terminal and arguments that several commands share.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -10,12 +11,50 @@ use crate::audit::tally::counter::TallyLimits;
 use crate::config::size::bytes;
 use crate::error::{Error, Result};
 use crate::report::outputs::Overwrite;
+use crate::run::crawler_names::NamedCrawlers;
 use crate::run::output::cannot_print;
 use crate::table::escape::visible;
 use crate::time::Day;
 use crate::url::origin::Origin;
 
 use super::terminal::OutputStream;
+
+/// The crawlers that a command judges.
+#[derive(Args, Debug)]
+pub(crate) struct CrawlersArgs {
+    /// Known crawler, such as GPTBot; repeatable.
+    #[arg(long, value_name = "NAME", help_heading = "Crawler")]
+    crawler: Vec<String>,
+
+    /// Any crawler with this product token; repeatable.
+    ///
+    /// A version after it is ignored: GPTBot/1.2.
+    #[arg(long, value_name = "TOKEN", help_heading = "Crawler")]
+    token: Vec<String>,
+
+    /// Crawler that sends this whole User-Agent header; repeatable.
+    ///
+    /// If the registry does not know it, the first product counts: FooBot in `FooBot/1.0 (+http://foo.example)` and in
+    /// `Mozilla/5.0 (compatible; FooBot/1.0)`.
+    #[arg(long, value_name = "HEADER", help_heading = "Crawler", hide_short_help = true)]
+    user_agent: Vec<OsString>,
+
+    /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
+    #[arg(long, value_name = "FILE", help_heading = "Crawler", hide_short_help = true)]
+    crawlers: Option<PathBuf>,
+}
+
+impl CrawlersArgs {
+    /// The crawlers, as they are named.
+    pub(crate) fn named(self) -> NamedCrawlers {
+        NamedCrawlers {
+            known: self.crawler,
+            tokens: self.token,
+            user_agents: self.user_agent,
+            file: self.crawlers,
+        }
+    }
+}
 
 /// Whether foreign files may be overwritten.
 #[derive(Args, Debug)]

@@ -30,7 +30,7 @@ use crate::staged::is_stdout;
 use crate::url::dialect::Dialect;
 
 use super::console::{SharedConsole, Watched};
-use super::crawler_names::{named_profiles, registry};
+use super::crawler_names::NamedCrawlers;
 use super::outcome::RunOutcome;
 use super::output::STDOUT_NAME;
 use super::sandbox::access_rights::TcpUse;
@@ -42,14 +42,8 @@ pub(crate) struct ClassifyRun {
     pub lists: Vec<OsString>,
     /// The robots.txt file, directory or archive to judge by.
     pub robots: PathBuf,
-    /// Names of known crawlers.
-    pub named: Vec<String>,
-    /// Product tokens of any crawlers.
-    pub tokens: Vec<String>,
-    /// User-Agent headers of crawlers.
-    pub user_agents: Vec<OsString>,
-    /// A CSV file of crawlers.
-    pub crawlers: Option<PathBuf>,
+    /// The crawlers, if no column names one for each row.
+    pub crawlers: NamedCrawlers,
     /// The format of the lists; `None` if their names say it.
     pub writing: Option<ListSyntax>,
     /// Where in a row the URL is, and perhaps its crawler and time.
@@ -120,7 +114,7 @@ impl ClassifyRun {
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
         self.check_files(&sources)?;
         self.check_threads()?;
-        let registry = registry(self.crawlers.as_deref())?;
+        let registry = self.crawlers.registry()?;
         let (crawlers, judged) = self.crawler_source(&registry)?;
         let store = Store::open(&self.robots)?;
         let cache_bytes = self.memory_bytes / 8 * CACHE_EIGHTHS;
@@ -145,7 +139,7 @@ impl ClassifyRun {
         let mut outputs = Outputs::new(self.overwrite);
         outputs.reads_sources("a list", sources);
         outputs.reads_robots("--robots", &self.robots);
-        self.crawlers.iter().for_each(|path| outputs.reads("--crawlers", path));
+        self.crawlers.file.iter().for_each(|path| outputs.reads("--crawlers", path));
         if let Some(output) = self.output.as_deref().filter(|path| !is_stdout(path)) {
             let columns = match &self.written {
                 WrittenVerdicts::Rows { columns, .. } => columns.as_deref(),
@@ -228,8 +222,7 @@ impl ClassifyRun {
                 registry.iter().map(|(_, crawler)| CrawlerProfile::new(crawler)).collect();
             return Ok((CrawlerSource::PerRow(registry), crawlers));
         }
-        let (names, crawlers) =
-            named_profiles(&self.named, &self.tokens, &self.user_agents, registry)?;
+        let (names, crawlers) = self.crawlers.profiles(registry)?;
         if names.is_empty() {
             return Err(Error::usage(
                 "no crawler given; use --crawler, --token or --user-agent, or a column with \

@@ -1,7 +1,7 @@
 //! Crawlers that a user names, and what to say of a name that nobody has.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::audit::tally::Tally;
 use crate::crawlers::registry::Registry;
@@ -30,37 +30,58 @@ pub fn unknown_crawler_name(name: &str, registry: &Registry) -> String {
     format!("unknown crawler '{name}'{near}")
 }
 
-/// The names and properties of known crawlers, of product tokens, and of the senders of headers.
-///
-/// # Errors
-/// If a crawler is unknown, or a token is not valid.
-pub(crate) fn named_profiles(
-    named: &[String],
-    tokens: &[String],
-    user_agents: &[OsString],
-    registry: &Registry,
-) -> Result<(Vec<String>, Vec<CrawlerProfile>)> {
-    let (mut names, mut profiles) = (Vec::new(), Vec::new());
-    for name in named {
-        let unknown = || unknown_crawler(name, registry, &or_token(name, registry));
-        let crawler = registry.find(name).ok_or_else(unknown)?;
-        names.push(registry.crawler(crawler).name.clone());
-        profiles.push(CrawlerProfile::new(registry.crawler(crawler)));
+/// Crawlers that the user of a command names in one of three ways.
+#[derive(Debug)]
+pub(crate) struct NamedCrawlers {
+    /// Names of known crawlers.
+    pub known: Vec<String>,
+    /// Product tokens of any crawlers.
+    pub tokens: Vec<String>,
+    /// User-Agent headers of crawlers.
+    pub user_agents: Vec<OsString>,
+    /// A CSV file of crawlers.
+    pub file: Option<PathBuf>,
+}
+
+impl NamedCrawlers {
+    /// The crawlers that are known by name.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub(crate) fn registry(&self) -> Result<Registry> {
+        registry(self.file.as_deref())
     }
-    for token in tokens {
-        if token.is_empty() {
-            return Err(Error::usage("--token is empty; write --token mybot"));
+
+    /// Their names and properties, in the order in which they are named.
+    ///
+    /// # Errors
+    /// If a crawler is unknown, or a token is not valid.
+    pub(crate) fn profiles(
+        &self,
+        registry: &Registry,
+    ) -> Result<(Vec<String>, Vec<CrawlerProfile>)> {
+        let (mut names, mut profiles) = (Vec::new(), Vec::new());
+        for name in &self.known {
+            let unknown = || unknown_crawler(name, registry, &or_token(name, registry));
+            let crawler = registry.find(name).ok_or_else(unknown)?;
+            names.push(registry.crawler(crawler).name.clone());
+            profiles.push(CrawlerProfile::new(registry.crawler(crawler)));
         }
-        let token = registry.checked_token(token, "--user-agent")?;
-        names.push(token.to_owned());
-        profiles.push(CrawlerProfile::of_token(token.to_owned()));
+        for token in &self.tokens {
+            if token.is_empty() {
+                return Err(Error::usage("--token is empty; write --token mybot"));
+            }
+            let token = registry.checked_token(token, "--user-agent")?;
+            names.push(token.to_owned());
+            profiles.push(CrawlerProfile::of_token(token.to_owned()));
+        }
+        for header in &self.user_agents {
+            let (name, profile) = CrawlerProfile::of_sender(registry, header.as_encoded_bytes());
+            names.push(name);
+            profiles.push(profile);
+        }
+        Ok((names, profiles))
     }
-    for header in user_agents {
-        let (name, profile) = CrawlerProfile::of_sender(registry, header.as_encoded_bytes());
-        names.push(name);
-        profiles.push(profile);
-    }
-    Ok((names, profiles))
 }
 
 /// The proposal for commands that accept any product token and any header, in place of the unknown

@@ -88,7 +88,8 @@ fn crawlers_and_tokens_answer_different_questions() {
     let sandbox = Sandbox::new();
     sandbox.write("robots/b.example.txt", "User-agent: *\nDisallow: /\nAllow: /public\n");
     sandbox.write("robots/https_a.example_8443.txt", "<html><body>Not found</body></html>");
-    let words = "--robots robots --crawler AdsBot-Google --token AdsBot-Google";
+    let words = "--robots robots --crawler AdsBot-Google --token AdsBot-Google \
+                 --user-agent FooBot/1.0";
     let ran = sandbox.run(&format!("robots restrictions {words}")).exits(0);
     sandbox.write("out.csv", &ran.stdout);
     assert_eq!(
@@ -96,6 +97,8 @@ fn crawlers_and_tokens_answer_different_questions() {
         [
             "b.example | file | none | none | ignores-star | ",
             "b.example | file | allow-list | star |  | ",
+            "b.example | file | allow-list | star |  | ",
+            "https://a.example:8443 | file | none | none |  | an HTML page",
             "https://a.example:8443 | file | none | none |  | an HTML page",
             "https://a.example:8443 | file | none | none |  | an HTML page",
         ]
@@ -106,7 +109,7 @@ fn crawlers_and_tokens_answer_different_questions() {
 fn mistakes_are_named() {
     let sandbox = archive();
     let run = |words: &str| sandbox.run(&format!("robots restrictions {words}")).exits(2);
-    run("--robots db").complains("no crawler given; use --crawler or --token");
+    run("--robots db").complains("no crawler given; use --crawler, --token or --user-agent");
     run("--robots db --crawler GTPBot").complains("did you mean GPTBot");
     run("--robots db --token GPTBot --at yesterday").complains("not a valid time");
     run("--robots one.txt --token GPTBot --every month").complains("need an archive");

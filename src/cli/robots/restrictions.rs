@@ -11,7 +11,7 @@ use crate::run::robots::restrictions::{Every, RestrictionsRun};
 use super::super::console::console;
 use super::super::help::short;
 use super::super::progress::Show;
-use super::super::shared::ForceArg;
+use super::super::shared::{CrawlersArgs, ForceArg};
 use super::super::value_names::{EVERY, one_of};
 
 const HELP: &str = include_str!("../help/robots-restrictions.txt");
@@ -24,17 +24,8 @@ pub(crate) struct RestrictionsArgs {
     #[arg(long, value_name = "PATH", help_heading = "Rules")]
     robots: PathBuf,
 
-    /// Known crawler, such as GPTBot; repeatable.
-    #[arg(long, value_name = "NAME", help_heading = "Crawler")]
-    crawler: Vec<String>,
-
-    /// Any crawler with this product token, which obeys `*`; repeatable.
-    #[arg(long, value_name = "TOKEN", help_heading = "Crawler")]
-    token: Vec<String>,
-
-    /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
-    #[arg(long, value_name = "FILE", help_heading = "Crawler", hide_short_help = true)]
-    crawlers: Option<PathBuf>,
+    #[command(flatten)]
+    crawlers: CrawlersArgs,
 
     /// Time of the rules, for an archive [default: that of the newest snapshot of each origin]
     #[arg(long, value_name = "TIME", help_heading = "Rules", conflicts_with = "every")]
@@ -65,9 +56,7 @@ impl RestrictionsArgs {
     pub(crate) fn run(self) -> Result<RunOutcome> {
         RestrictionsRun {
             robots: self.robots,
-            named: self.crawler,
-            tokens: self.token,
-            crawlers: self.crawlers,
+            crawlers: self.crawlers.named(),
             at: self.at,
             every: self.every,
             is_json: self.json,

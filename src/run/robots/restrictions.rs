@@ -22,7 +22,7 @@ use crate::time::{Day, UtcTime, Zone};
 use crate::url::origin::Origin;
 
 use super::super::console::SharedConsole;
-use super::super::crawler_names::{named_profiles, registry};
+use super::super::crawler_names::NamedCrawlers;
 use super::super::outcome::RunOutcome;
 use super::super::output::STDOUT_NAME;
 use super::super::sandbox::access_rights::TcpUse;
@@ -42,12 +42,8 @@ const NAMES_SHOWN: usize = 20;
 pub(crate) struct RestrictionsRun {
     /// A robots.txt file, directory or archive.
     pub robots: PathBuf,
-    /// Names of known crawlers.
-    pub named: Vec<String>,
-    /// Product tokens of any crawlers.
-    pub tokens: Vec<String>,
-    /// A CSV file of crawlers.
-    pub crawlers: Option<PathBuf>,
+    /// The crawlers.
+    pub crawlers: NamedCrawlers,
     /// The time of the rules; `None` means that of the newest snapshot.
     pub at: Option<String>,
     /// The periods at whose ends the rules count, instead of one time.
@@ -83,15 +79,15 @@ impl RestrictionsRun {
     /// If a name or time is not valid, the files cannot be read, or the table cannot be written.
     pub(crate) fn run(self) -> Result<RunOutcome> {
         self.check_files()?;
-        let registry = registry(self.crawlers.as_deref())?;
-        let (names, profiles) = named_profiles(&self.named, &self.tokens, &[], &registry)?;
+        let registry = self.crawlers.registry()?;
+        let (names, profiles) = self.crawlers.profiles(&registry)?;
         let names: Vec<NamedProfile> = names
             .into_iter()
             .zip(profiles)
             .map(|(name, profile)| NamedProfile { name, profile })
             .collect();
         if names.is_empty() {
-            return Err(Error::usage("no crawler given; use --crawler or --token"));
+            return Err(Error::usage("no crawler given; use --crawler, --token or --user-agent"));
         }
         let at = self.at.as_deref().map(named_time).transpose()?;
         let store = Store::open(&self.robots)?;
@@ -115,7 +111,7 @@ impl RestrictionsRun {
     fn check_files(&self) -> Result<()> {
         let mut outputs = Outputs::new(self.overwrite);
         outputs.reads_robots("--robots", &self.robots);
-        self.crawlers.iter().for_each(|path| outputs.reads("--crawlers", path));
+        self.crawlers.file.iter().for_each(|path| outputs.reads("--crawlers", path));
         if let Some(output) = self.output.as_deref().filter(|path| !is_stdout(path)) {
             outputs.file("-o", output, OutputContent::Restrictions)?;
         }

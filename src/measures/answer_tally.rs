@@ -46,7 +46,7 @@ impl AnswerTally {
 mod tests {
     use super::*;
 
-    /// A file may have been written by anybody.
+    /// The file may come from a stranger.
     #[test]
     fn sums_that_cannot_be_are_noticed() {
         let at = |seconds| UtcTime::from_unix_seconds(seconds).unwrap();

@@ -175,7 +175,7 @@ impl CrawlerTally {
         reactions.count(changes, request, limits);
     }
 
-    /// Whether its counts agree. A file may have been written by anybody.
+    /// Whether its counts agree. The file may come from a stranger.
     pub(crate) fn holds(&self) -> bool {
         let (total, span) = (self.total(), self.span);
         let all = AllRequests { total, span, has_times: self.times == Times::Kept };

@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(sum, tally(&[(Method::Get, 5, 1), (Method::Post, 1, 1)]));
     }
 
-    /// A file may have been written by anybody.
+    /// The file may come from a stranger.
     #[test]
     fn sums_that_cannot_be_are_noticed() {
         let total = Sums { requests: 9, violations: 2, ..Sums::default() };

@@ -120,7 +120,7 @@ measure_table! {
 mod tests {
     use super::*;
 
-    /// A file may have been written by anybody.
+    /// The file may come from a stranger.
     #[test]
     fn a_file_has_no_other_numbers() {
         for (text, is_status) in [("0", true), ("100", true), ("599", true), ("99", false)] {

@@ -226,7 +226,7 @@ impl Merge for Span {
 mod tests {
     use super::*;
 
-    /// A file may have been written by anybody.
+    /// The file may come from a stranger.
     #[test]
     fn sums_that_cannot_be_are_noticed() {
         let whole = Sums {

@@ -202,7 +202,7 @@ impl Serialize for TimeBuckets {
     }
 }
 
-/// Any bytes are buckets: a file may have been written by anybody.
+/// Any bytes are buckets: the file may come from a stranger.
 impl<'de> Deserialize<'de> for TimeBuckets {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TimeBuckets, D::Error> {
         let packed = ByteBuf::deserialize(deserializer)?;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A file may have been written by anybody.
+/// The file may come from a stranger.
 #[test]
 fn addresses_are_those_of_known_crawlers_in_one_form() {
     let is_accepted = |crawler: u16, address: &str| {
@@ -11,7 +11,7 @@ fn addresses_are_those_of_known_crawlers_in_one_form() {
         Addresses { kept, requests_of_others: None }.into_bounded(7).is_some()
     };
     assert!(is_accepted(6, "192.0.2.1") && is_accepted(0, "2001:db8::1"));
-    assert!(!is_accepted(7, "192.0.2.1"), "there is no such crawler");
+    assert!(!is_accepted(7, "192.0.2.1"), "no crawler has this number");
     assert!(!is_accepted(6, "::ffff:192.0.2.1"), "this is 192.0.2.1");
 }
 

@@ -1,20 +1,16 @@
 //! Models of tallies that are written by hand: which of them are damaged, and what they warn of.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::*;
 use crate::audit::input_tally::InputTally;
 use crate::audit::origin_key::OriginKey;
+use crate::audit::tally::Tally;
 use crate::audit::tally::counts::{Counts, OriginRows};
-use crate::audit::tally::header::{
-    DraftScope, DraftSummary, Header, InputSummary, RegistrySummary, RobotsVersion,
-};
-use crate::audit::tally::identity_sources::{IdentitySources, RangeListSummary, RangeSources};
-use crate::audit::tally::{Tally, rulings::Rulings};
+use crate::audit::tally::header::{DraftScope, DraftSummary, Header, InputSummary, RobotsVersion};
+use crate::audit::tally::identity_sources::{RangeListSummary, RangeSources};
 use crate::digest::Digest;
 use crate::error::Result;
-use crate::input::copies::Repeats;
 use crate::judge::robots::RobotsId;
 use crate::judge::usage::StatedPreference;
 use crate::judge::verdict::{RuleRef, Verdict};
@@ -74,17 +70,6 @@ const GPTBOT: Actor = (CrawlerId(0), Identity::Unverified);
 fn world(rows: Vec<(OriginKey, Actor, CrawlerTally)>) -> World {
     let registry = Registry::builtin();
     let crawler = |name| registry.crawler(registry.find(name).unwrap()).clone();
-    let input = InputSummary {
-        name: "access.log".to_owned(),
-        size_bytes: 1,
-        decompressed_bytes: 1,
-        format: None,
-        lines_tried: 0,
-        damage: None,
-        may_be_cut: false,
-        sketch: None,
-        cut_bytes: 0,
-    };
     let version = RobotsVersion {
         digest: Digest::of(ROBOTS),
         size_bytes: ROBOTS.len() as u64,
@@ -94,20 +79,9 @@ fn world(rows: Vec<(OriginKey, Actor, CrawlerTally)>) -> World {
         product_tokens: Vec::new(),
     };
     let header = Header {
-        program: "botaudit".to_owned(),
-        version: "1".to_owned(),
-        schema_version: 2,
-        options: ReportedOptions::default(),
-        registry: RegistrySummary::default(),
-        days: BTreeSet::new(),
-        inputs: vec![input],
         crawlers: ["GPTBot", "bingbot"].map(crawler).into(),
         robots: vec![version],
-        rulings: Rulings::default(),
-        identities: IdentitySources::default(),
-        outages: None,
-        draft: None,
-        repeats: Repeats::default(),
+        ..Header::of_inputs(vec![InputSummary::of_whole("access.log", 1)])
     };
     World { header, rows }
 }
@@ -153,7 +127,7 @@ impl World {
     }
 }
 
-/// A file may have been written by anybody.
+/// The file may come from a stranger.
 #[test]
 fn rows_that_cannot_be_are_noticed() {
     type Damage = fn(&mut CrawlerTally);
@@ -404,7 +378,7 @@ fn hosts_without_a_robots_txt_are_named_unless_they_are_rare() {
         }),
         [""; 0]
     );
-    // A tally may have been written by anybody.
+    // The tally may come from a stranger.
     assert_eq!(warnings(1 << 60, |_| {}).len(), 1);
 }
 

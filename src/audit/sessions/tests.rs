@@ -325,7 +325,7 @@ fn gaps_are_counted_for_as_many_clients_as_are_remembered() {
     assert_eq!(gaps, [Compliance { requests: all, kept: all }]);
 }
 
-/// A file may have been written by anybody.
+/// The file may come from a stranger.
 #[test]
 fn sessions_have_requests() {
     let sums = |size| SessionSums { sizes: TimeBuckets::of(vec![(size, 3)]), ..Default::default() };

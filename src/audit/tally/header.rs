@@ -96,6 +96,47 @@ pub struct InputSummary {
     pub cut_bytes: u64,
 }
 
+#[cfg(test)]
+impl InputSummary {
+    /// The summary of the file `name` of `size_bytes`, which was read to its end.
+    pub(crate) fn of_whole(name: &str, size_bytes: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            size_bytes,
+            decompressed_bytes: size_bytes,
+            format: None,
+            lines_tried: 0,
+            damage: None,
+            may_be_cut: false,
+            sketch: None,
+            cut_bytes: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Header {
+    /// The header of a tally of `inputs` in which nothing was found.
+    pub(crate) fn of_inputs(inputs: Vec<InputSummary>) -> Self {
+        Self {
+            program: "botaudit".to_owned(),
+            version: "1".to_owned(),
+            schema_version: SCHEMA_VERSION,
+            options: ReportedOptions::default(),
+            registry: RegistrySummary::default(),
+            days: BTreeSet::new(),
+            inputs,
+            crawlers: Vec::new(),
+            robots: Vec::new(),
+            rulings: Rulings::default(),
+            identities: IdentitySources::default(),
+            outages: None,
+            draft: None,
+            repeats: Repeats::default(),
+        }
+    }
+}
+
 /// A log format, as reports name it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct FormatUsed {

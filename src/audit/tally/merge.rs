@@ -268,57 +268,21 @@ fn renumbering(from: &Header, to: &Header) -> Renumbering {
 
 #[cfg(test)]
 mod tests {
-    use super::super::header::{RegistrySummary, ReportedOptions, SCHEMA_VERSION};
-    use super::super::identity_sources::{IdentitySources, RangeSources};
-    use super::super::{rulings::Rulings, user_agents::UserAgentTally};
+    use super::super::header::{RegistrySummary, ReportedOptions};
+    use super::super::identity_sources::RangeSources;
+    use super::super::user_agents::UserAgentTally;
     use super::*;
-    use crate::input::{copies::Repeats, sketch::ContentSketch};
+    use crate::input::sketch::ContentSketch;
     use crate::measures::sums::Sums;
     use crate::time::Day;
 
     /// Of a tally of these inputs, in which nothing was found.
     fn header(inputs: &[&str]) -> Header {
-        let input = |name: &&str| InputSummary {
-            name: (*name).to_owned(),
-            size_bytes: 1,
-            decompressed_bytes: 1,
-            format: None,
-            lines_tried: 0,
-            damage: None,
-            may_be_cut: false,
-            sketch: None,
-            cut_bytes: 0,
-        };
-        Header {
-            program: "botaudit".to_owned(),
-            version: "1".to_owned(),
-            schema_version: SCHEMA_VERSION,
-            options: ReportedOptions::default(),
-            registry: RegistrySummary::default(),
-            days: BTreeSet::new(),
-            inputs: inputs.iter().map(input).collect(),
-            crawlers: Vec::new(),
-            robots: Vec::new(),
-            rulings: Rulings::default(),
-            identities: IdentitySources::default(),
-            outages: None,
-            draft: None,
-            repeats: Repeats::default(),
-        }
+        Header::of_inputs(inputs.iter().map(|name| InputSummary::of_whole(name, 1)).collect())
     }
 
     fn summary(size: u64) -> InputSummary {
-        InputSummary {
-            name: "access.log".to_owned(),
-            size_bytes: size,
-            decompressed_bytes: 2 * size,
-            format: None,
-            lines_tried: 0,
-            damage: None,
-            may_be_cut: false,
-            sketch: None,
-            cut_bytes: 0,
-        }
+        InputSummary { decompressed_bytes: 2 * size, ..InputSummary::of_whole("access.log", size) }
     }
 
     /// Parts of one log: each may have what the other lacks.

@@ -66,7 +66,7 @@ fn only_the_first_lines_are_kept() {
     assert!(!of(0..16).has_more_lines);
 }
 
-/// A file may have been written by anybody.
+/// The file may come from a stranger.
 #[test]
 fn sums_that_cannot_be_are_noticed() {
     type Damage = fn(&mut RuleChangeTally, &mut TouchedTally);

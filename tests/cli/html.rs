@@ -64,7 +64,9 @@ fn what_strangers_write_is_text() {
     let rules = "User-agent: *\nDisallow: /private/<script>pwned=true\nDisallow: /private\n";
     sandbox.write("robots.txt", rules);
     let name = "a<script>pwned=true<b>.log";
-    sandbox.run(&format!("audit -q --robots robots.txt -o report {name}")).exits(0);
+    // Its longest lines are most of its bytes, and are not parsed.
+    let command = format!("audit -q --min-parse-rate 0 --robots robots.txt -o report {name}");
+    sandbox.run(&command).exits(0);
     let page = sandbox.text("report/report.html");
     assert!(page.len() < 200_000, "{}", page.len());
     assert!(!page.contains('\0') && !page.contains('\u{202e}'));

@@ -23,9 +23,14 @@ const LIGHTNESS_DIFFERENCE_MAX: u8 = 40;
 const SHIFT_MAX: usize = 4;
 
 /// Widths in pixels, each with the greatest share of different squares. Another font gives up to
-/// 0.010 and 0.003; a page without its chart gives 0.011 on the narrow picture, and one without the
-/// style sheet much more on both.
-const WIDTHS: [(usize, f64); 2] = [(1_400, 0.015), (390, 0.006)];
+/// 0.010 and 0.003, and a page without the style sheet much more. Charts are compared apart.
+const WIDTHS: [(usize, f64); 3] = [(1_400, 0.015), (768, 0.012), (390, 0.008)];
+
+/// The same for charts without their words. A chart without one kind of requests gives 0.002 or more.
+const CHART_DIFFERENCE_MAX: f64 = 0.001;
+
+/// The width of a printed page, in pixels.
+const PAPER_WIDTH: usize = 1_032;
 
 /// Rows of squares.
 type Squares = Vec<Vec<u8>>;
@@ -33,29 +38,86 @@ type Squares = Vec<Vec<u8>>;
 #[test]
 fn the_page_looks_as_it_should() {
     let Some(browser) = browser() else { return };
-    let sandbox = Sandbox::new();
-    let mut command = sandbox.command("audit -q --robots sample-data/robots sample-data/logs -o");
-    let status = command.arg(sandbox.path("report")).current_dir(repository()).status();
-    assert!(status.unwrap().success());
+    let sandbox = sample_page();
     for (width, difference_max) in WIDTHS {
-        let frame = format!(
-            "<!DOCTYPE html><meta name=\"color-scheme\" content=\"light dark\"><body style=\"margin:0\">\
-             <iframe src=\"report/report.html\" style=\"border:0;width:{width}px;height:{HEIGHT}px\"></iframe>"
-        );
-        sandbox.write("frame.html", frame);
         let [light, dark] = [("light", 1), ("dark", 0)].map(|(scheme, setting)| {
-            let picture = sandbox.path(&format!("{scheme}-{width}.png"));
-            render(&browser, &sandbox.path("frame.html"), setting, &picture);
-            let squares = squares(&fs::read(&picture).unwrap(), width);
-            let share = compare(&format!("{scheme}-{width}.pgm"), &squares);
-            assert!(
-                share <= difference_max,
-                "{share:.4} of {scheme}-{width} differs; if that is intended, run scripts/picture"
-            );
+            let page = "report/report.html";
+            let squares = shown(&browser, &sandbox, page, width, setting);
+            is_near(&format!("{scheme}-{width}"), &squares, difference_max);
             squares
         });
         assert!(difference(&light, &dark) > difference_max, "light and dark look alike");
     }
+}
+
+/// The rules of the style sheet for paper, on a screen.
+#[test]
+fn the_printed_page_looks_as_it_should() {
+    let Some(browser) = browser() else { return };
+    let sandbox = sample_page();
+    let page = sandbox.text("report/report.html");
+    let (head, rest) = page.split_once("<meta http-equiv=\"Content-Security-Policy\"").unwrap();
+    let (_, rest) = rest.split_once('>').unwrap();
+    let rest = rest.replace("@media print", "@media all").replace("@media screen", "@media print");
+    sandbox.write("report/paper.html", format!("{head}{rest}"));
+    let squares = shown(&browser, &sandbox, "report/paper.html", PAPER_WIDTH, 1);
+    is_near("paper", &squares, WIDTHS[0].1);
+}
+
+#[test]
+fn charts_look_as_they_should() {
+    let Some(browser) = browser() else { return };
+    let sandbox = sample_page();
+    let page = sandbox.text("report/report.html");
+    let part = |from, to| {
+        let (_, rest) = page.split_once(from).unwrap();
+        rest.split_once(to).unwrap().0.to_owned()
+    };
+    let style = part("<style>", "</style>");
+    let charts = page.split("<figure").skip(1).map(|rest| rest.split("</figure>").next().unwrap());
+    let charts: String = charts.map(|chart| format!("<figure{chart}</figure>")).collect();
+    assert_eq!(charts.matches("<figure").count(), 2, "by day and by hour");
+    sandbox.write(
+        "report/charts.html",
+        format!("<!DOCTYPE html><style>{style} figure :not(.plot, .plot > svg, svg *) {{ display: none }}</style><body>{charts}"),
+    );
+    for (width, _) in WIDTHS {
+        for (scheme, setting) in [("light", 1), ("dark", 0)] {
+            let squares = shown(&browser, &sandbox, "report/charts.html", width, setting);
+            // Two charts are this high.
+            let squares = squares[..480 / SQUARE].to_vec();
+            is_near(&format!("charts-{scheme}-{width}"), &squares, CHART_DIFFERENCE_MAX);
+        }
+    }
+}
+
+/// The report of the sample data.
+fn sample_page() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command("audit -q --robots sample-data/robots sample-data/logs -o");
+    let status = command.arg(sandbox.path("report")).current_dir(repository()).status();
+    assert!(status.unwrap().success());
+    sandbox
+}
+
+/// `page` in a frame of that width.
+fn shown(browser: &Path, sandbox: &Sandbox, page: &str, width: usize, scheme: u8) -> Squares {
+    let frame = format!(
+        "<!DOCTYPE html><meta name=\"color-scheme\" content=\"light dark\"><body style=\"margin:0\">\
+         <iframe src=\"{page}\" style=\"border:0;width:{width}px;height:{HEIGHT}px\"></iframe>"
+    );
+    sandbox.write("frame.html", frame);
+    let picture = sandbox.path("picture.png");
+    render(browser, &sandbox.path("frame.html"), scheme, &picture);
+    squares(&fs::read(&picture).unwrap(), width)
+}
+
+fn is_near(name: &str, squares: &Squares, difference_max: f64) {
+    let share = compare(&format!("{name}.pgm"), squares);
+    assert!(
+        share <= difference_max,
+        "{share:.4} of {name} differs; if that is intended, run scripts/picture"
+    );
 }
 
 fn render(browser: &Path, page: &Path, scheme: u8, picture: &Path) {

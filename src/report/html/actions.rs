@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::page_model::{PageModel, action::Action};
+use super::super::page_model::{PageModel, REPORT, action::Action};
 use super::markup::cut;
 
 /// The section; `None` if there is nothing to do.
@@ -20,7 +20,8 @@ pub(crate) fn actions(model: &PageModel<'_>) -> Option<Markup> {
                 }
             } "\n"
             p class="fine" {
-                "REPORT is the directory of this page. Other paths are relative to the directory in which the audit ran."
+                @if model.report == REPORT { "REPORT is the directory of this page. Other paths" } @else { "Paths" }
+                " are relative to the directory in which the audit ran."
             } "\n"
         }
     })

@@ -1,27 +1,26 @@
 //! Crawlers: the table of all, violations by origin, the answers to violations, spoofed requests.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 
 use crate::audit::conduct::Conduct;
 use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
-use crate::measures::sums::{Span, Sums};
 
 use super::super::page_model::crawler::CrawlerTotals;
-use super::super::page_model::{PageModel, heaviest::Heaviest, text};
-use super::chart::LegendEntry;
+use super::super::page_model::{PageModel, heaviest::Heaviest, of_judged, text};
+use super::chart::days;
 use super::markup::{Badge, strongly_counted};
+use super::periods::{DAYS_MAX, calendar};
 use super::table::{HtmlTable, Kind};
 use crate::numbers::percent;
 use crate::time::{Day, Zone};
 
-const VIOLATIONS: [LegendEntry; 1] = [("violation", "violations")];
-
 /// All crawlers that are not spoofed, each with its state.
 pub(crate) fn all(model: &PageModel<'_>) -> Markup {
     let rows = model.by_conduct();
-    let most = rows.iter().map(|(_, _, totals)| totals.sums.violations).max().unwrap_or_default();
-    let last = model.period.map(|period| Zone::UTC.day_of(period.last));
+    let calendar = calendar(model.days.keys().copied(), DAYS_MAX);
     let caption = "All crawlers, and what they do about robots.txt";
     if rows.is_empty() {
         return html! {};
@@ -30,11 +29,8 @@ pub(crate) fn all(model: &PageModel<'_>) -> Markup {
         .text("Crawler", |(_, (crawler, _), _)| model.name(*crawler))
         .column("robots.txt", Kind::Text, |(conduct, ..)| Badge(class(*conduct), conduct.words()))
         .number("Violations", |(_, _, totals)| totals.sums.violations)
-        .bar(&VIOLATIONS, |(_, _, totals)| [totals.sums.violations], |_| most)
         .share("Of judged", |(_, _, totals)| of_judged(&totals.sums))
-        .text("When", |(_, _, totals)| {
-            totals.broken.map_or_else(String::new, |span| when(span, last))
-        })
+        .column("When", Kind::Text, |(_, _, totals)| when(&totals.days, &calendar))
         .number("Allowed", |(_, _, totals)| totals.sums.allowed)
         .number("Not bound", |(_, _, totals)| totals.sums.not_bound)
         .megabytes("MB", |(_, _, totals)| totals.sums.bytes)
@@ -45,17 +41,29 @@ pub(crate) fn all(model: &PageModel<'_>) -> Markup {
         .identity(|(_, (_, identity), _)| *identity)
         .text("Operator", |(_, (crawler, _), _)| text(&model.crawler(*crawler).operator))
         .text("Purpose", |(_, (crawler, _), _)| text(&model.crawler(*crawler).purpose))
+        .crawlers(|(_, (crawler, _), _)| {
+            let crawler = model.crawler(*crawler);
+            [text(&crawler.operator), text(&crawler.purpose)]
+        })
         .main()
 }
 
-/// The days of the first and the last violation, and whether that is the `last` day of the logs.
-fn when(span: Span, last: Option<Day>) -> String {
-    let [from, to] = [span.first, span.last].map(|time| Zone::UTC.day_of(time));
-    let still = if Some(to) == last { ", still" } else { "" };
-    match from == to {
-        true => format!("{to}{still}"),
-        false => format!("{from} to {to}{still}"),
-    }
+/// Violations by day of `calendar`, drawn, and the days of the first and the last one.
+fn when(violations: &BTreeMap<Day, u64>, calendar: &[Day]) -> Markup {
+    let by_day = calendar.iter().map(|day| violations.get(day).copied().unwrap_or_default());
+    let said = since(violations, calendar.last().copied());
+    html! { @if let Some(said) = said { (days(&by_day.collect::<Vec<_>>())) span class="fine" { (said) } } }
+}
+
+/// The days of the first and the last violation; `None` without any. A crawler still does it if it
+/// did on the `last` day of the logs.
+fn since(violations: &BTreeMap<Day, u64>, last: Option<Day>) -> Option<String> {
+    let (from, to) = (violations.first_key_value()?.0, violations.last_key_value()?.0);
+    Some(match from == to {
+        _ if Some(*to) == last => format!("since {from}, still"),
+        true => format!("on {to}"),
+        false => format!("{from} to {to}"),
+    })
 }
 
 fn class(conduct: Conduct) -> &'static str {
@@ -67,15 +75,6 @@ fn class(conduct: Conduct) -> &'static str {
         Conduct::Obeys => "allowed",
         Conduct::NotJudged => "unjudged",
     }
-}
-
-fn judged(sums: &Sums) -> u64 {
-    sums.allowed + sums.violations
-}
-
-/// Violations, and the requests of which they are a part.
-pub(crate) fn of_judged(sums: &Sums) -> (u64, u64) {
-    (sums.violations, judged(sums))
 }
 
 /// Violations by origin and crawler; empty if there is only one origin.
@@ -143,17 +142,17 @@ pub(crate) fn spoofed(model: &PageModel<'_>) -> Option<Markup> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::UtcTime;
 
     #[test]
     fn who_broke_a_rule_on_the_last_day_still_does() {
-        let at = |day: i64| UtcTime::from_unix_seconds(day * 86_400 + 80_000).unwrap();
-        let said = |first, last, end| {
-            when(Span { first: at(first), last: at(last) }, Some(Zone::UTC.day_of(at(end))))
+        let day = |day: i64| Day::parse(&format!("2026-03-{day:02}")).unwrap();
+        let said = |days: &[i64], end| {
+            since(&days.iter().map(|&at| (day(at), 1)).collect(), Some(day(end)))
         };
-        assert_eq!(said(0, 0, 5), "1970-01-01");
-        assert_eq!(said(0, 2, 5), "1970-01-01 to 1970-01-03");
-        assert_eq!(said(0, 5, 5), "1970-01-01 to 1970-01-06, still");
-        assert_eq!(said(5, 5, 5), "1970-01-06, still");
+        assert_eq!(said(&[], 5), None);
+        assert_eq!(said(&[1], 5).unwrap(), "on 2026-03-01");
+        assert_eq!(said(&[1, 2, 3], 5).unwrap(), "2026-03-01 to 2026-03-03");
+        assert_eq!(said(&[1, 5], 5).unwrap(), "since 2026-03-01, still");
+        assert_eq!(said(&[5], 5).unwrap(), "since 2026-03-05, still");
     }
 }

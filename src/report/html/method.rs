@@ -45,8 +45,8 @@ const WORDS: &[(&str, &str)] = &[
     ),
     (
         "When",
-        "The days of the first and the last violation, in UTC; still means that the last one was on the last day \
-         of these logs.",
+        "The violations by day, each crawler on its own scale, and the days of the first and the last one. Still means \
+         that the last one was on the last day with requests of crawlers in these logs.",
     ),
     ("MB", "The sizes of the responses in the log, in millions of bytes."),
     (

@@ -7,7 +7,7 @@ use crate::audit::coverage::Coverage;
 use crate::measures::sums::Span;
 use crate::time::UtcTime;
 
-use super::super::page_model::PageModel;
+use super::super::page_model::{PageModel, judged_sums, of_judged};
 use super::markup::{code, cut, listed, minute, named, strong, strongly_counted};
 use super::{crawlers, periods};
 use crate::numbers::{counted, grouped, percent};
@@ -57,7 +57,7 @@ fn has_figures(model: &PageModel<'_>) -> bool {
 
 fn headline(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
-    let (violations, rated) = crawlers::of_judged(&sums);
+    let (violations, rated) = of_judged(&sums);
     match &model.audit.coverage {
         Coverage::Nothing(why) => html! { (sentence(why)) },
         Coverage::NoRequest => no_request(model),
@@ -131,16 +131,16 @@ fn worst(model: &PageModel<'_>) -> Markup {
 
 /// Key figures, each with its meaning.
 fn figures(model: &PageModel<'_>) -> Markup {
-    let sums = model.not_spoofed();
-    let (violations, judged) = crawlers::of_judged(&sums);
+    let all = judged_sums(&model.identities);
+    let (sums, judged) = (all.own, all.judged);
     let crawlers = counted(model.own_crawlers(), "crawler");
     let ignoring = model.with_conduct(Conduct::Ignores).len() as u64;
     html! {
         dl class="tiles" {
-            (tile("Violations", violations, judged, "of the judged requests"))
+            (tile("Violations", sums.violations, judged, "of the judged requests"))
             (figure("Crawlers that ignore robots.txt", ignoring, &format!("of {crawlers}")))
             (tile("Requests of crawlers", sums.requests, model.lines.lines, "of all lines"))
-            (tile("Not judged", sums.requests - judged, sums.requests, "of these requests"))
+            (tile("Not judged", all.not_judged(), sums.requests, "of these requests"))
         } "\n"
     }
 }

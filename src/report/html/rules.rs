@@ -55,7 +55,7 @@ fn cards(model: &PageModel<'_>, rules: &[RuleTotals<'_>]) -> Markup {
 fn rule_html(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
     let RuleTotals { rule, requests, statuses, continued_over, example, .. } = totals;
     html! {
-        li {
+        li data-crawlers=[crawlers_for_filters(model, totals)] data-origins=[origins_for_filters(totals)] {
             h3 {
                 (code(&rule_text(rule.directive, &rule.pattern))) " "
                 span class="count" { (counted(*requests, "request")) }
@@ -80,6 +80,21 @@ fn rule_html(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
             }
         } "\n"
     }
+}
+
+/// The most names by which a card is found; one with more is always shown.
+const NAMES_FOR_FILTERS: usize = 50;
+
+/// The names of all crawlers that broke a rule, one on each line.
+fn crawlers_for_filters(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Option<String> {
+    let names = totals.by.keys().map(|(crawler, _)| model.name(*crawler));
+    (totals.by.len() <= NAMES_FOR_FILTERS).then(|| names.collect::<Vec<_>>().join("\n"))
+}
+
+/// The same of the origins.
+fn origins_for_filters(totals: &RuleTotals<'_>) -> Option<String> {
+    let names = totals.origins.iter().map(|origin| text(origin));
+    (totals.origins.len() <= NAMES_FOR_FILTERS).then(|| names.collect::<Vec<_>>().join("\n"))
 }
 
 /// The crawlers that broke a rule most often.

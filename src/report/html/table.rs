@@ -86,6 +86,8 @@ pub(crate) struct HtmlTable<'a, T> {
     total: u64,
     /// The first one has the headings of the rows.
     columns: Vec<Column>,
+    /// The operator and the purpose of the crawler of each row, by which all tables are filtered.
+    crawlers: Vec<[String; 2]>,
 }
 
 impl<'a, T> HtmlTable<'a, T> {
@@ -104,7 +106,7 @@ impl<'a, T> HtmlTable<'a, T> {
     pub(crate) fn cut(id: &'a str, caption: &'a str, file: &'a str, rows: Heaviest<T>) -> Self {
         let Heaviest { rows: mut of, total } = rows;
         of.truncate(ROWS_MAX);
-        HtmlTable { id, caption, file, of, total, columns: Vec::new() }
+        HtmlTable { id, caption, file, of, total, columns: Vec::new(), crawlers: Vec::new() }
     }
 
     /// Adds a column with the content that `cell` returns.
@@ -120,6 +122,12 @@ impl<'a, T> HtmlTable<'a, T> {
             ends.push(cells.len());
         }
         self.columns.push(Column { title, kind, cells, ends });
+        self
+    }
+
+    /// Says for each row whose crawler it has: the operator and the purpose.
+    pub(crate) fn crawlers(mut self, of: impl Fn(&T) -> [String; 2]) -> Self {
+        self.crawlers = self.of.iter().map(of).collect();
         self
     }
 
@@ -232,7 +240,7 @@ impl<'a, T> HtmlTable<'a, T> {
             span class="fine" {
                 @for (at, column) in shown.iter().enumerate() {
                     @if at == 0 { " In all rows: " } @else { "; " }
-                    (column.title) " " (Content(column.cell(0)))
+                    (column.title) " " span data-of=(column.title) { (Content(column.cell(0))) }
                 }
                 @if !shown.is_empty() { "." }
                 @if self.more().is_some() {
@@ -255,7 +263,7 @@ impl Render for Content<'_> {
 
 impl<T> Render for HtmlTable<'_, T> {
     fn render(&self) -> Markup {
-        let HtmlTable { id, caption, of, columns, .. } = self;
+        let HtmlTable { id, caption, of, columns, crawlers, .. } = self;
         let frame = if of.len() > ROWS_UNFRAMED { "frame long" } else { "frame" };
         let is_dropped = |(at, column): &(usize, &Column)| *at > 0 && column.is_uniform();
         let (dropped, shown): (Vec<_>, Vec<_>) = columns.iter().enumerate().partition(is_dropped);
@@ -275,7 +283,7 @@ impl<T> Render for HtmlTable<'_, T> {
                             }
                         }
                     } "\n"
-                    tbody { "\n" @for row in 0..of.len() { (RowCells(&shown, row)) } } "\n"
+                    tbody { "\n" @for row in 0..of.len() { (RowCells(&shown, crawlers.get(row), row)) } } "\n"
                 } "\n"
             } "\n"
         }
@@ -283,12 +291,21 @@ impl<T> Render for HtmlTable<'_, T> {
 }
 
 /// One row. `html!` would allocate a text for each cell, and a page has thousands.
-struct RowCells<'a>(&'a [(usize, &'a Column)], usize);
+struct RowCells<'a>(&'a [(usize, &'a Column)], Option<&'a [String; 2]>, usize);
 
 impl Render for RowCells<'_> {
     fn render_to(&self, buffer: &mut String) {
-        let RowCells(columns, row) = self;
-        buffer.push_str("<tr>");
+        let RowCells(columns, crawler, row) = self;
+        match crawler {
+            None => buffer.push_str("<tr>"),
+            Some([operator, purpose]) => {
+                buffer.push_str("<tr data-operator=\"");
+                operator.render_to(buffer);
+                buffer.push_str("\" data-purpose=\"");
+                purpose.render_to(buffer);
+                buffer.push_str("\">");
+            }
+        }
         for (at, column) in *columns {
             let (before, after) = column.kind.tags(*at == 0);
             buffer.push_str(before);
@@ -344,7 +361,7 @@ mod tests {
     #[test]
     fn a_column_that_says_the_same_in_all_rows_is_a_note() {
         let html = table(vec![("a", 1), ("b", 2)], 2).render().0;
-        assert!(html.contains("In all rows: Why &lt;i&gt;"), "{html}");
+        assert!(html.contains("In all rows: Why <span data-of=\"Why\">&lt;i&gt;</span>"), "{html}");
         assert!(html.contains("Requests</th>") && !html.contains("Why</th>"), "{html}");
         let html = table(vec![("a", 1)], 1).render().0;
         assert!(html.contains("Why</th>") && !html.contains("In all rows"), "{html}");

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::super::page_model::{PageModel, text};
-use super::{crawlers::of_judged, table::HtmlTable};
+use super::super::page_model::{PageModel, of_judged, text};
+use super::table::HtmlTable;
 
 /// The section; `None` without requests of tools.
 pub(crate) fn tools(model: &PageModel<'_>) -> Option<Markup> {

@@ -19,7 +19,6 @@ pub(crate) fn unjudged(model: &PageModel<'_>) -> Option<Markup> {
 fn outcomes(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
     let all = [
-        ("robots.txt itself", sums.robots_txt_requests, "always allowed"),
         (
             "Not bound",
             sums.not_bound,

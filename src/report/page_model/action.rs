@@ -192,7 +192,7 @@ impl PageModel<'_> {
                 text(name)
             ),
             advice: "Only the web server can refuse them. These commands show why the crawler is not bound, \
-                     and write rules for nginx (other programs: --for):",
+                     and write rules for the server (other programs: --for):",
             lines: vec![self.show_command(name), self.deny_command(name)],
         })
     }

@@ -1,10 +1,13 @@
 //! The sums of one crawler with one identity over all origins.
 
+use std::collections::BTreeMap;
+
 use crate::audit::conduct::{Conduct, ConductLimits};
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::measures::sums::{Span, Statuses, Sums};
 use crate::merge::Merge;
+use crate::time::Day;
 
 /// Sums over all origins.
 #[derive(Clone, Debug, Default)]
@@ -15,8 +18,8 @@ pub struct CrawlerTotals {
     pub statuses: Statuses,
     /// The fetches of robots.txt before its violations.
     pub prior_fetches: PriorFetchCounts,
-    /// The times of its first and its last violation.
-    pub broken: Option<Span>,
+    /// Its violations by day, for days with any.
+    pub days: BTreeMap<Day, u64>,
     /// Whether it, or another crawler of its operator, has fetched a robots.txt successfully.
     pub has_read: bool,
     /// The same for the origins whose rules it broke.
@@ -55,7 +58,9 @@ impl CrawlerTotals {
     pub(crate) fn add(&mut self, row: &ActorRow, sums: Sums) {
         self.sums.absorb(sums);
         row.broken.iter().for_each(|broken| self.statuses.absorb(broken.tally.statuses));
-        row.broken.iter().for_each(|broken| self.broken.absorb(Some(broken.tally.span)));
+        for (day, of_day) in row.tally.days.iter().filter(|(_, of_day)| of_day.violations > 0) {
+            *self.days.entry(*day).or_default() += of_day.violations;
+        }
         self.prior_fetches.absorb(row.prior_fetches.clone());
         self.has_read |= row.has_read;
         self.has_read_broken |= row.has_read && sums.violations > 0;

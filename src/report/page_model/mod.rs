@@ -34,7 +34,7 @@ use heaviest::Heaviest;
 use rule::{BrokenBy, RuleTotals};
 
 /// Stands for the directory of a report that is not written.
-const REPORT: &str = "REPORT";
+pub(crate) const REPORT: &str = "REPORT";
 
 /// The most rows shown of a table.
 pub(crate) const ROWS_MAX: usize = 500;
@@ -294,9 +294,9 @@ pub(crate) struct JudgedSums {
 }
 
 impl JudgedSums {
-    /// The other part of `own`.
+    /// The other part of `own`, without requests for robots.txt, which need no verdict.
     pub(crate) fn not_judged(&self) -> u64 {
-        self.own.requests.saturating_sub(self.judged)
+        self.own.requests.saturating_sub(self.judged + self.own.robots_txt_requests)
     }
 }
 
@@ -308,6 +308,11 @@ pub(crate) fn judged_sums(identities: &BTreeMap<Identity, Sums>) -> JudgedSums {
     }
     all.judged = all.own.allowed + all.own.violations;
     all
+}
+
+/// Violations, and the judged requests of which they are a part.
+pub(crate) fn of_judged(sums: &Sums) -> (u64, u64) {
+    (sums.violations, sums.allowed + sums.violations)
 }
 
 /// Whether the requests may be attributed to the crawler itself.

@@ -34,7 +34,7 @@ use crate::time::{UtcTime, Window, Zone};
 use crate::url::path::{PathQuery, prepare};
 use crate::url::target::Target;
 
-use super::client_address::client;
+use super::client_address::{client, client_address};
 use super::client_key::ClientKey;
 use super::day_counters::{ChunkDays, DayCounters, DayKey};
 use super::draft::Draft;
@@ -402,6 +402,9 @@ impl<'a> Worker<'a> {
         let at = JudgedAt::Time(record.time, context.before_first);
         let directives = dated.robots.map(|robots| context.judge.directives(robots, crawler));
         let stated = context.judge.usage(known, &dated, (crawler, path), at);
+        let is_violation = matches!(verdict, Verdict::Violation(_));
+        let address =
+            is_violation.then(|| client_address(record, context.trusted_proxies)).flatten();
         let request = JudgedRequest {
             record,
             position,
@@ -414,6 +417,8 @@ impl<'a> Worker<'a> {
             stated: &stated,
             changes: context.changes(known, crawler),
             compared,
+            address,
+            network: context.networks.zip(address).and_then(|(of, address)| of.name_of(address)),
             is_of_other_time,
         };
         self.counter.rows.row(origin, (crawler, identity)).count(&request);

@@ -23,6 +23,7 @@ use super::statuses::ByStatus;
 use super::sums::{Span, Sums, is_default};
 use super::time_buckets::TimeBuckets;
 use super::usage::UsedPreferences;
+use super::violation_networks::ViolationNetworks;
 use super::violations::BrokenRules;
 use super::what_if::WhatIfTally;
 
@@ -126,6 +127,9 @@ row! {
         /// Requests by HTTP method.
         #[serde(skip_serializing_if = "is_default")]
         measure methods: ByMethod,
+        /// Violations by network.
+        #[serde(skip_serializing_if = "is_default")]
+        measure violation_networks: ViolationNetworks,
     }
 }
 

@@ -22,5 +22,6 @@ pub mod sums;
 pub mod table;
 pub mod time_buckets;
 pub mod usage;
+pub mod violation_networks;
 pub mod violations;
 pub mod what_if;

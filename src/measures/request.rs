@@ -1,5 +1,8 @@
 //! A judged request, and what a measure does with it.
 
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::judge::Judge;
 use crate::judge::restriction::Restriction;
@@ -45,6 +48,10 @@ pub(crate) struct JudgedRequest<'a> {
     pub changes: Option<(&'a [RuleChange], ReactionLimits)>,
     /// The effect of a draft, if the request was compared with one.
     pub compared: Option<Compared>,
+    /// The address of the client, for violations; `None` if the log has none.
+    pub address: Option<IpAddr>,
+    /// The name of its network, for violations, if the user named that.
+    pub network: Option<&'a Arc<str>>,
     /// Whether the identity is unverified, though a list or DNS of another time contradicts it.
     pub is_of_other_time: bool,
 }

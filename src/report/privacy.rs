@@ -66,9 +66,14 @@ impl Privacy {
             }
         }
         let rows = tally.counts.origins.iter_mut().flat_map(|origin| &mut origin.rows);
-        for example in rows.flat_map(|(_, row)| row.examples_mut()) {
-            if let Cow::Owned(target) = self.target(&example.target) {
-                example.target = target.into();
+        for (_, row) in rows {
+            for example in row.examples_mut() {
+                if let Cow::Owned(target) = self.target(&example.target) {
+                    example.target = target.into();
+                }
+            }
+            if !matches!(self.addresses, Addresses::Full | Addresses::Mask) {
+                row.violation_networks.hide_clients();
             }
         }
         if self.addresses == Addresses::Full {

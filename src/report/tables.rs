@@ -33,6 +33,7 @@ pub(crate) const TABLES: &[&Table] = &[
     &paths::PATHS,
     &paths::URLS,
     &violations::VIOLATION,
+    of_measure!(violation_networks),
     &robots_rules::ROBOTS_RULES,
     &robots_fetches::ROBOTS_FETCHES,
     &robots_fetches::REFETCHES,

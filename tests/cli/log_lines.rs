@@ -174,7 +174,8 @@ fn no_address_leaves_unless_it_is_asked_for() {
     };
     run("").exits(0);
     assert!(ADDRESSES.iter().all(|address| !text().contains(address)), "{}", text());
-    assert!(!text().contains("192.0.2.") && !text().contains("2001:db8"));
+    assert!(!text().contains("192.0.2.") && !text().contains("2001:db8:1"));
+    assert!(text().contains(",2001:db8::/32,"), "a network of many clients");
     assert_eq!(clients(), [""]);
     let rejects = sandbox.table("report/rejects.csv").cells("example");
     assert!(rejects[0].starts_with("(address) is no log"), "{rejects:?}");

@@ -111,4 +111,5 @@ mod taken;
 mod terminal;
 mod threshold;
 mod usage;
+mod violation_networks;
 mod what_if;

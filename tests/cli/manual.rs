@@ -144,7 +144,7 @@ fn completions_offer_names() {
         ("botaudit check --crawler GPT", "GPTBot"),
         ("botaudit classify --crawler GPT", "GPTBot"),
         ("botaudit crawlers show GPT", "GPTBot"),
-        ("botaudit report --table viol", "violations"),
+        ("botaudit report --table violations", "violations"),
         ("botaudit audit --log-format vhost_c", "vhost_combined"),
         ("botaudit formats detect --log-format vhost_c", "vhost_combined"),
         ("botaudit lint --explain missing-c", "missing-colon"),

@@ -9,7 +9,7 @@ use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
 
 use super::super::page_model::crawler::CrawlerTotals;
-use super::super::page_model::{PageModel, heaviest::Heaviest, of_judged, text};
+use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, of_judged, text};
 use super::chart::days;
 use super::markup::{Badge, strongly_counted};
 use super::periods::{DAYS_MAX, calendar};
@@ -95,6 +95,25 @@ pub(crate) fn by_origin(model: &PageModel<'_>) -> Markup {
         .number("Requests", |(_, sums)| sums.requests)
         .identity(|(row, _)| row.actor.1)
         .seen(|(row, _)| row.tally.span)
+        .folded()
+}
+
+/// Violations by crawler and network: where no address is verified, this says most about who they are.
+pub(crate) fn by_network(model: &PageModel<'_>) -> Markup {
+    let own = model.own_offenders().into_iter();
+    let all = own.flat_map(|(actor, totals)| {
+        let named = totals.networks.named();
+        named.map(move |(network, violations)| (actor, network, violations, totals.sums.violations))
+    });
+    let rows = Heaviest::of(all, ROWS_MAX, |(.., violations, _)| *violations);
+    let caption = "Networks that violations came from";
+    HtmlTable::cut("by-network", caption, "violation-networks.csv", rows)
+        .actor(model, |(actor, ..)| *actor)
+        .code("Network", |(_, network, ..)| {
+            text(if network.is_empty() { "no address" } else { network })
+        })
+        .number("Violations", |(.., violations, _)| *violations)
+        .share("Of all of this crawler", |(.., violations, all)| (*violations, *all))
         .folded()
 }
 

@@ -8,7 +8,7 @@ use crate::judge::robots::DecidingRule;
 
 use super::super::page_model::{PageModel, rule::RuleTotals, rule::rule_text, text};
 use super::super::robots_rules::NearLine;
-use super::crawlers::{answers, by_origin};
+use super::crawlers::{answers, by_network, by_origin};
 use super::markup::{code, listed, minute, named};
 use super::table::HtmlTable;
 use crate::numbers::{counted, grouped, percent};
@@ -44,6 +44,7 @@ pub(crate) fn rules(model: &PageModel<'_>) -> Option<Markup> {
         }
         (table(model))
         (by_origin(model))
+        (by_network(model))
         (answers(model))
     })
 }

@@ -6,6 +6,7 @@ use crate::audit::conduct::{Conduct, ConductLimits};
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::measures::sums::{Span, Statuses, Sums};
+use crate::measures::violation_networks::ViolationNetworks;
 use crate::merge::Merge;
 use crate::time::Day;
 
@@ -20,6 +21,8 @@ pub struct CrawlerTotals {
     pub prior_fetches: PriorFetchCounts,
     /// Its violations by day, for days with any.
     pub days: BTreeMap<Day, u64>,
+    /// The networks of its violations.
+    pub networks: ViolationNetworks,
     /// Whether it, or another crawler of its operator, has fetched a robots.txt successfully.
     pub has_read: bool,
     /// The same for the origins whose rules it broke.
@@ -61,6 +64,7 @@ impl CrawlerTotals {
         for (day, of_day) in row.tally.days.iter().filter(|(_, of_day)| of_day.violations > 0) {
             *self.days.entry(*day).or_default() += of_day.violations;
         }
+        self.networks.absorb(row.tally.violation_networks.clone());
         self.prior_fetches.absorb(row.prior_fetches.clone());
         self.has_read |= row.has_read;
         self.has_read_broken |= row.has_read && sums.violations > 0;

@@ -148,13 +148,12 @@ impl ViolationNetworks {
 }
 
 impl Merge for ViolationNetworks {
-    fn absorb(&mut self, mut other: ViolationNetworks) {
-        let width = self.width.max(other.width);
-        self.widen(width);
-        other.widen(self.width);
-        self.widen(other.width);
-        let ViolationNetworks { width: _, networks } = other;
-        networks.into_iter().for_each(|(network, count)| self.add(network, count));
+    fn absorb(&mut self, other: ViolationNetworks) {
+        let ViolationNetworks { width, networks } = other;
+        self.widen(self.width.max(width));
+        for (network, count) in networks {
+            self.add(network.widened(self.width), count);
+        }
         self.widen(self.width);
     }
 }

@@ -2,10 +2,11 @@
 //! the network that it came from.
 
 pub mod folder;
+pub mod folders;
 pub mod reporter;
 
 mod letter;
 mod requests;
 mod robots;
-mod subject;
+pub mod subject;
 mod xarf;

@@ -1,10 +1,9 @@
-//! `botaudit evidence`: writes a folder about one crawler at one origin, for a complaint.
+//! `botaudit evidence`: writes folders about crawlers, for complaints.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::abuse_report::reporter::Reporter;
 use crate::error::Result;
 use crate::run::{evidence::EvidenceRun, outcome::RunOutcome};
 
@@ -15,22 +14,22 @@ use super::shared::{MemoryArg, origin};
 
 const HELP: &str = include_str!("help/evidence.txt");
 
-/// Write a folder of evidence about one crawler, for a complaint.
+/// Write folders of evidence about crawlers, for complaints.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "evidence"), after_long_help = HELP,
-    override_usage = "botaudit evidence --crawler NAME --origin URL -o DIR [REPORT]")]
+    override_usage = "botaudit evidence [OPTIONS] -o DIR [REPORT]")]
 pub(crate) struct EvidenceArgs {
     /// Report directory, or tally.
     #[arg(value_name = "REPORT", default_value = "botaudit-report")]
     report: PathBuf,
 
-    /// Crawler that broke rules.
+    /// Crawler that broke rules [default: all that ignore robots.txt]
     #[arg(long, value_name = "NAME", help_heading = "Subject")]
-    crawler: String,
+    crawler: Option<String>,
 
-    /// Origin whose rules it broke.
+    /// Origin whose rules it broke [default: each, in a folder of its own]
     #[arg(long, value_name = "URL", help_heading = "Subject")]
-    origin: String,
+    origin: Option<String>,
 
     /// File of `audit --evidence` [default: the one in the report directory]
     #[arg(long, value_name = "FILE", help_heading = "Subject")]
@@ -40,7 +39,7 @@ pub(crate) struct EvidenceArgs {
     #[arg(long, value_name = "EMAIL", help_heading = "Sender", value_parser = email)]
     contact: Option<String>,
 
-    /// Name of the sender [default: the host of --origin]
+    /// Name of the sender [default: the host of the origin]
     #[arg(long, value_name = "NAME", help_heading = "Sender")]
     organisation: Option<String>,
 
@@ -53,16 +52,15 @@ pub(crate) struct EvidenceArgs {
 }
 
 impl EvidenceArgs {
-    /// Writes the folder.
+    /// Writes the folders.
     pub(crate) fn run(self) -> Result<RunOutcome> {
-        let origin = origin(&self.origin)?;
-        let organisation = self.organisation.unwrap_or_else(|| origin.host().to_owned());
         let run = EvidenceRun {
             report: self.report,
             crawler: self.crawler,
-            origin,
+            origin: self.origin.as_deref().map(origin).transpose()?,
             requests_file: self.requests_file,
-            reporter: Reporter { organisation, contact: self.contact },
+            organisation: self.organisation,
+            contact: self.contact,
             output: self.output,
             limits: self.memory.limits(),
             console: console(Show::OnTerminal),

@@ -86,6 +86,11 @@ impl Staging {
         self.staged.path().join(name)
     }
 
+    /// The directory that becomes the report.
+    pub(crate) fn directory(&self) -> &Path {
+        self.staged.path()
+    }
+
     /// The report, before it is put in its place.
     pub(crate) fn unplaced(&self) -> Option<Unplaced> {
         Unplaced::new(self.staged.path(), &self.target)

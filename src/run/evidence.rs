@@ -1,12 +1,14 @@
-//! A folder about one crawler at one origin, for a complaint.
+//! Folders about crawlers that broke rules, each about one at one origin, for complaints.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::abuse_report::folder::{WrittenFolder, write_folder};
-use crate::abuse_report::reporter::Reporter;
+use crate::abuse_report::folders::{Subjects, write_folders};
+use crate::abuse_report::{reporter::Reporter, subject::Subject};
 use crate::audit::damaged_file::name_damaged;
 use crate::audit::model::ReportModel;
+use crate::audit::tally::identity_sources::IdentitySources;
 use crate::audit::tally::{counter::TallyLimits, file::TALLY, merge::merge_files};
 use crate::crawlers::registry::Registry;
 use crate::digest::DigestWriter;
@@ -18,26 +20,28 @@ use crate::staged::pending::is_ahead;
 use crate::table::escape::visible;
 use crate::url::origin::Origin;
 
-use super::console::{Console, SharedConsole};
+use super::console::SharedConsole;
 use super::crawler_names::unknown_crawler;
 use super::files::name_tallies;
 use super::outcome::RunOutcome;
 use super::report::{evidence_digest, evidence_of};
 use super::sandbox::access_rights::TcpUse;
 
-/// A folder that is ready to be written.
+/// Folders that are ready to be written.
 #[derive(Debug)]
 pub(crate) struct EvidenceRun {
     /// A report directory, or a tally.
     pub report: PathBuf,
-    /// The name of the crawler that broke rules.
-    pub crawler: String,
-    /// The origin whose rules it broke.
-    pub origin: Origin,
+    /// The name of the crawler that broke rules; without it, all that ignore robots.txt.
+    pub crawler: Option<String>,
+    /// The origin whose rules it broke; without it, each.
+    pub origin: Option<Origin>,
     /// The file of violating requests; without it, the one in the report.
     pub requests_file: Option<PathBuf>,
-    /// Who sends the folder.
-    pub reporter: Reporter,
+    /// The name of the sender; without it, the host of the origin.
+    pub organisation: Option<String>,
+    /// The e-mail address for answers.
+    pub contact: Option<String>,
     /// The directory to create.
     pub output: PathBuf,
     /// The memory that tallies may take.
@@ -47,10 +51,10 @@ pub(crate) struct EvidenceRun {
 }
 
 impl EvidenceRun {
-    /// Writes the folder.
+    /// Writes the folders.
     ///
     /// # Errors
-    /// If the crawler broke no rule there, the evidence is not that of the report, or the folder
+    /// If no crawler broke a rule there, the evidence is not that of the report, or the directory
     /// exists or cannot be written.
     pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = &*self.console;
@@ -64,16 +68,93 @@ impl EvidenceRun {
         let identities = tally.header.identities.clone();
         let audit = ReportModel::new(tally).map_err(damaged)?;
         self.check_crawler(&audit.registry)?;
+        let of = (&audit, &identities);
+        let (written, said) = match (&self.crawler, &self.origin) {
+            (Some(crawler), Some(origin)) => {
+                self.one(of, (crawler, origin), evidence.as_deref())?
+            }
+            _ => self.all(of, evidence.as_deref())?,
+        };
+        written.iter().take(1).for_each(|first| self.advise(first));
+        let path = visible(self.output.display().to_string().as_bytes());
+        console.print(&format!("{path}: {said} before you send it\n"))?;
+        Ok(RunOutcome::Done)
+    }
+
+    /// The folder about one crawler at one origin, and what to say of it.
+    fn one(
+        &self,
+        (audit, identities): (&ReportModel, &IdentitySources),
+        about: (&str, &Origin),
+        evidence: Option<&Path>,
+    ) -> Result<(Vec<WrittenFolder>, String)> {
+        let subject = Subject::new(audit, identities, about)?;
         let staging = Staging::open(&self.output)?;
-        let (of, about) = ((&audit, &identities), (self.crawler.as_str(), &self.origin));
-        let written = write_folder(&staging, of, about, &self.reporter, evidence.as_deref())?;
+        let reporter = self.reporter(about.1);
+        let written = write_folder(staging.directory(), &subject, &reporter, evidence)?;
         staging.prepare()?;
         staging.commit()?;
-        advise(&written, &self.reporter, console);
-        let path = visible(self.output.display().to_string().as_bytes());
         let files = counted(written.files.len() as u64 + 1, "file");
-        console.print(&format!("{path}: {files}; read letter.txt before you send it\n"))?;
-        Ok(RunOutcome::Done)
+        Ok((vec![written], format!("{files}; read letter.txt")))
+    }
+
+    /// The folders about all crawlers and origins, and what to say of them.
+    fn all(
+        &self,
+        of: (&ReportModel, &IdentitySources),
+        evidence: Option<&Path>,
+    ) -> Result<(Vec<WrittenFolder>, String)> {
+        let subjects = Subjects::find(of.0, self.crawler.as_deref(), self.origin.as_ref());
+        for (crawler, place) in &subjects.nowhere {
+            let place = visible(place.as_bytes());
+            self.console
+                .note(&format!("no folder for {crawler} at '{place}', which is not an origin"));
+        }
+        if subjects.about.is_empty() {
+            return Err(Error::usage(match &self.crawler {
+                Some(crawler) => format!("the report has no violation by {crawler}"),
+                None => "no crawler in this report ignores robots.txt; nothing was written; to \
+                         write about others, name one with --crawler"
+                    .to_owned(),
+            }));
+        }
+        if subjects.left_out > 0 {
+            self.console.warn(&format!(
+                "{} of crawlers and origins with fewer violations are left out; select with \
+                 --crawler or --origin",
+                counted(subjects.left_out as u64, "pair")
+            ));
+        }
+        let staging = Staging::open(&self.output)?;
+        let reporter = |origin: &Origin| self.reporter(origin);
+        let written = write_folders(staging.directory(), of, &subjects.about, &reporter, evidence)?;
+        staging.prepare()?;
+        staging.commit()?;
+        let folders = counted(written.len() as u64, "folder");
+        Ok((written, format!("{folders}, listed in index.csv; read each letter.txt")))
+    }
+
+    fn reporter(&self, origin: &Origin) -> Reporter {
+        let organisation = self.organisation.clone();
+        Reporter {
+            organisation: organisation.unwrap_or_else(|| origin.host().to_owned()),
+            contact: self.contact.clone(),
+        }
+    }
+
+    /// Says what the folder lacks, and why.
+    fn advise(&self, written: &WrittenFolder) {
+        if written.requests == 0 {
+            self.console.note(
+                "requests.csv has no requests; audit with --evidence FILE and add --requests-file FILE",
+            );
+        } else if !written.has_addresses {
+            self.console.note(
+                "there is no xarf.json, because the requests have no addresses: audit with --ip full",
+            );
+        } else if self.contact.is_none() {
+            self.console.note("there is no xarf.json; it needs --contact EMAIL");
+        }
     }
 
     /// Checks that `path` is the evidence of the audit that made the report. A run that is killed
@@ -109,11 +190,12 @@ impl EvidenceRun {
 
     /// Checks that the crawler is known, to `counted` or to this version.
     fn check_crawler(&self, counted: &Registry) -> Result<()> {
+        let Some(crawler) = &self.crawler else { return Ok(()) };
         let builtin = Registry::builtin();
-        match [counted, &builtin].iter().any(|registry| registry.find(&self.crawler).is_some()) {
+        match [counted, &builtin].iter().any(|registry| registry.find(crawler).is_some()) {
             true => Ok(()),
             false => Err(unknown_crawler(
-                &self.crawler,
+                crawler,
                 &builtin,
                 "to list all names, run: botaudit crawlers list",
             )),
@@ -134,20 +216,5 @@ impl EvidenceRun {
         outputs.directory("-o", &self.output)?;
         self.console.begin_with(&outputs, TcpUse::None);
         Ok(())
-    }
-}
-
-/// Says what the folder lacks, and why.
-fn advise(written: &WrittenFolder, reporter: &Reporter, console: &dyn Console) {
-    if written.requests == 0 {
-        console.note(
-            "requests.csv has no requests; audit with --evidence FILE and add --requests-file FILE",
-        );
-    } else if !written.has_addresses {
-        console.note(
-            "there is no xarf.json, because the requests have no addresses: audit with --ip full",
-        );
-    } else if reporter.contact.is_none() {
-        console.note("there is no xarf.json; it needs --contact EMAIL");
     }
 }

@@ -221,3 +221,62 @@ fn the_evidence_of_another_audit_is_refused() {
     sandbox.run("report report/report.tally -o drawn").exits(0);
     assert!(sandbox.json("drawn/run.json").get("evidence_digest").is_none());
 }
+
+/// Without a name, those that ignore robots.txt are written to, at each origin.
+#[test]
+fn all_that_ignore_robots_txt_get_a_letter() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots/a.example.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.write("robots/b.example.txt", "User-agent: *\nDisallow: /private\n");
+    let at = |host: &str, agent: &str, target: &str, times: u32| {
+        let lines =
+            (0..times).map(|at| format!("{host}:443 {}", line(at % 60, target, 200, agent)));
+        lines.collect::<String>()
+    };
+    let log = [
+        at("a.example", GPTBOT, "/robots.txt", 1),
+        at("a.example", GPTBOT, "/private", 30),
+        at("b.example", GPTBOT, "/robots.txt", 1),
+        at("b.example", GPTBOT, "/private", 90),
+        at("a.example", BINGBOT, "/robots.txt", 1),
+        at("a.example", BINGBOT, "/", 300),
+        at("a.example", BINGBOT, "/private", 1),
+    ];
+    sandbox.write("access.log", log.concat());
+    sandbox.run("audit -q --robots robots -o report access.log").exits(0);
+    let ran = sandbox.run("evidence report -o letters").exits(0);
+    assert_eq!(
+        ran.stdout,
+        "letters: 2 folders, listed in index.csv; read each letter.txt before you send it\n"
+    );
+    assert_eq!(
+        sandbox.names("letters"),
+        ["001-GPTBot-b.example", "002-GPTBot-a.example", "index.csv"]
+    );
+    assert_eq!(
+        sandbox.table("letters/index.csv").cells("folder origin conduct violations"),
+        [
+            "001-GPTBot-b.example | https://b.example | ignores | 90",
+            "002-GPTBot-a.example | https://a.example | ignores | 30",
+        ]
+    );
+    let letter = sandbox.text("letters/001-GPTBot-b.example/letter.txt");
+    assert!(letter.contains("contain 90 requests to https://b.example"), "{letter}");
+    assert!(sandbox.text("letters/002-GPTBot-a.example/SHA256SUMS").contains("  letter.txt\n"));
+
+    let names = |flags: &str, to: &str| {
+        sandbox.run(&format!("evidence report {flags} -o {to}")).exits(0);
+        sandbox.names(to)
+    };
+    assert_eq!(names("--origin https://a.example", "a"), ["001-GPTBot-a.example", "index.csv"]);
+    assert_eq!(names("--crawler bingbot", "b"), ["001-bingbot-a.example", "index.csv"]);
+    sandbox
+        .run("evidence report --origin https://c.example -o c")
+        .exits(2)
+        .complains("no crawler in this report ignores robots.txt");
+    sandbox
+        .run("evidence report --crawler ClaudeBot -o c")
+        .exits(2)
+        .complains("the report has no violation by ClaudeBot");
+    assert!(!sandbox.path("c").exists());
+}

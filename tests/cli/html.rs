@@ -402,6 +402,10 @@ fn those_who_ignore_robots_txt_come_first_and_one_command_refuses_them() {
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("ignore robots.txt: bingbot (rarely breaks a rule); --where"), "{said}");
+    let letters = "botaudit evidence 'my report' -o evidence";
+    assert!(page.contains(&format!("<code>{letters}</code>")), "{page}");
+    assert!(pasted(&sandbox, letters).status.success());
+    assert_eq!(sandbox.names("evidence"), ["001-GPTBot-a.example", "index.csv"]);
     let rules = sandbox.text("refuse.conf");
     assert!(rules.contains("GPTBot") && !rules.contains("bingbot"), "{rules}");
 }

@@ -69,13 +69,16 @@ impl PageModel<'_> {
         let mut rows = self.violations.rows.iter();
         let broken = rows.find(|(origin, of, _)| of == actor && is_site(origin));
         let check = broken.and_then(|(origin, _, broken)| self.check_command(name, origin, broken));
-        let evidence = broken.map(|(origin, ..)| {
-            let words = ["evidence", &self.report, "--crawler", name, "--origin", origin];
-            command(&words, &["-o".to_owned(), "evidence".to_owned()])
-        });
-        let deny = match self.with_conduct(Conduct::Ignores).is_empty() {
-            true => self.deny_command(name),
-            false => self.deny_ignoring_command(),
+        let output = ["-o".to_owned(), "evidence".to_owned()];
+        let (deny, evidence) = if self.with_conduct(Conduct::Ignores).is_empty() {
+            let evidence = broken.map(|(origin, ..)| {
+                let words = ["evidence", &self.report, "--crawler", name, "--origin", origin];
+                command(&words, &output)
+            });
+            (self.deny_command(name), evidence)
+        } else {
+            let all = command(&["evidence", &self.report], &output);
+            (self.deny_ignoring_command(), Some(all))
         };
         let lines = [check, Some(self.show_command(name)), Some(deny), evidence];
         Some(Action {

@@ -11,6 +11,7 @@ use crate::merge::Merge;
 use crate::robots::model::StarGroups;
 use botaudit_robots::named_enum;
 
+use super::conduct::{Conduct, ConductSums};
 use super::crawler_row::Delayed;
 use super::model::ReportModel;
 use crate::measures::delay_kept::Excess;
@@ -72,6 +73,17 @@ pub(crate) fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Com
         }
     }
     rows
+}
+
+/// The conduct of each crawler at all origins, in whatever identity it is not spoofed.
+pub(crate) fn conducts(audit: &ReportModel) -> BTreeMap<&str, Conduct> {
+    let mut all: BTreeMap<&str, ConductSums> = BTreeMap::new();
+    for row in audit.rows().iter().filter(|row| audit.is_own_crawler(row.actor)) {
+        let name = &*audit.registry.crawler(row.actor.0).name;
+        all.entry(name).or_default().add(row, row.tally.total());
+    }
+    let limits = audit.conduct_limits;
+    all.into_iter().map(|(name, of)| (name, of.conduct(limits))).collect()
 }
 
 /// All requests but those that certainly came too early; `None` if the delay sets no limit.

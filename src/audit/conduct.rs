@@ -6,9 +6,11 @@
 
 use crate::config::audit_config::{IGNORES_MIN, RARELY_MAX};
 use crate::measures::sums::Sums;
+use crate::merge::Merge;
 use crate::statistics::wilson_interval;
 use botaudit_robots::named_enum;
 
+use super::crawler_row::ActorRow;
 use super::tally::header::ReportedOptions;
 
 named_enum! {
@@ -71,6 +73,34 @@ impl ConductLimits {
             _ if knowingly >= self.ignores_min => Conduct::Ignores,
             _ => Conduct::BreaksSome,
         }
+    }
+}
+
+/// The requests of one crawler at several origins, for its conduct.
+#[derive(Clone, Debug, Default)]
+pub struct ConductSums {
+    sums: Sums,
+    /// Violations after a fetch of robots.txt.
+    after_fetch: u64,
+    /// Whether it, or another crawler of its operator, has fetched a robots.txt successfully.
+    has_read: bool,
+    /// The same for the origins whose rules it broke.
+    has_read_broken: bool,
+}
+
+impl ConductSums {
+    /// Adds the requests at one origin.
+    pub(crate) fn add(&mut self, row: &ActorRow, sums: Sums) {
+        self.sums.absorb(sums);
+        self.after_fetch.absorb(row.prior_fetches.after_fetch());
+        self.has_read |= row.has_read;
+        self.has_read_broken |= row.has_read && sums.violations > 0;
+    }
+
+    /// The conduct at all of them.
+    pub(crate) fn conduct(&self, limits: ConductLimits) -> Conduct {
+        let has_read = if self.sums.violations > 0 { self.has_read_broken } else { self.has_read };
+        limits.conduct(&self.sums, self.after_fetch, has_read)
     }
 }
 

@@ -388,6 +388,10 @@ fn those_who_ignore_robots_txt_come_first_and_one_command_refuses_them() {
     assert!(ran.stdout.contains(line), "{}", ran.stdout);
     let conducts = sandbox.table("my report/summary.csv").cells("crawler violations conduct");
     assert_eq!(conducts, ["GPTBot | 30 | ignores", "bingbot | 1 | rarely"]);
+    assert_eq!(
+        sandbox.table("my report/compliance.csv").cells("scope name conduct")[..2],
+        ["crawler | GPTBot | ignores", "crawler | bingbot | rarely"]
+    );
     let page = sandbox.text("my report/report.html");
     let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
     assert!(page.contains("<h1>https://a.example: GPTBot ignores robots.txt</h1>"), "{page}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::audit::conduct::{Conduct, ConductLimits};
+use crate::audit::conduct::{Conduct, ConductLimits, ConductSums};
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::measures::sums::{Span, Statuses, Sums};
@@ -23,10 +23,8 @@ pub struct CrawlerTotals {
     pub days: BTreeMap<Day, u64>,
     /// The networks of its violations.
     pub networks: ViolationNetworks,
-    /// Whether it, or another crawler of its operator, has fetched a robots.txt successfully.
-    pub has_read: bool,
-    /// The same for the origins whose rules it broke.
-    pub has_read_broken: bool,
+    /// What its conduct follows from.
+    pub for_conduct: ConductSums,
     /// Its fetches of robots.txt.
     pub fetches: FetchTotals,
 }
@@ -53,8 +51,7 @@ pub struct FetchTotals {
 impl CrawlerTotals {
     /// Its conduct over all origins.
     pub(crate) fn conduct(&self, limits: ConductLimits) -> Conduct {
-        let has_read = if self.sums.violations > 0 { self.has_read_broken } else { self.has_read };
-        limits.conduct(&self.sums, self.prior_fetches.after_fetch(), has_read)
+        self.for_conduct.conduct(limits)
     }
 
     /// Adds the row of one origin; `sums` are its requests.
@@ -66,8 +63,7 @@ impl CrawlerTotals {
         }
         self.networks.absorb(row.tally.violation_networks.clone());
         self.prior_fetches.absorb(row.prior_fetches.clone());
-        self.has_read |= row.has_read;
-        self.has_read_broken |= row.has_read && sums.violations > 0;
+        self.for_conduct.add(row, sums);
         let (fetches, fetched) = (&mut self.fetches, &row.tally.robots_fetches);
         fetches.requests += sums.robots_txt_requests;
         fetches.successful += fetched.successful_fetches;

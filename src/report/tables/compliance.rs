@@ -1,6 +1,6 @@
 //! The share of requests that kept a directive.
 
-use crate::audit::compliance::compliance;
+use crate::audit::compliance::{Scope, compliance, conducts};
 use crate::measures::sums::Compliance;
 use crate::report::table::table;
 use crate::statistics::wilson_interval;
@@ -9,8 +9,14 @@ use crate::table::schema::{column, count};
 table! {
     /// The share of requests that kept a directive.
     pub(crate) const COMPLIANCE = "compliance.csv", "each crawler, operator, purpose and origin, directive, and kind of group: see [compliance](#compliance)";
-    rows of => compliance(of.audit);
-    ((scope, name, directive, is_specific), sums) => {
+    rows of => {
+        let conducts = conducts(of.audit);
+        compliance(of.audit).into_iter().map(move |row| {
+            let (scope, name, ..) = row.0;
+            (row, (scope == Scope::Crawler).then(|| conducts.get(name).copied()).flatten())
+        })
+    };
+    (((scope, name, directive, is_specific), sums), conduct) => {
         let Compliance { requests, kept } = sums;
         let interval = wilson_interval(kept, requests);
     }
@@ -24,5 +30,6 @@ table! {
         column("share", "fraction, 6 decimals", "kept / requests") => row.fraction(kept, requests),
         column("share_low", "fraction, 6 decimals", "lower end of the Wilson score interval of 95 %") => row.maybe(interval, 1, |row, (low, _)| row.decimal(low)),
         column("share_high", "fraction, 6 decimals", "upper end of that interval") => row.maybe(interval, 1, |row, (_, high)| row.decimal(high)),
+        column("conduct", "ignores, breaks-some, rarely, not-read, obeys, not-judged", "what a crawler does about the robots.txt of all origins: see [conduct](#conduct); empty for other scopes") => row.maybe(conduct, 1, |row, conduct| row.word(conduct.as_str())),
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct DenyArgs {
     #[arg(long = "where", value_name = "CONDITION", default_value = DEFAULT_CONDITION)]
     condition: String,
 
-    /// What a request is recognised by [default: user-agent, or address for nftables and crowdsec]
+    /// What a request is recognised by [default: user-agent, or address for nftables, pf and crowdsec]
     #[arg(long, value_name = "WHAT", value_parser = one_of(&DENY_BY), hide_possible_values = true)]
     by: Option<DenyBy>,
 

@@ -3,7 +3,7 @@
 use botaudit_robots::named_enum;
 
 use super::forms::{
-    apache, caddy, cloudflare, crowdsec, fail2ban, haproxy, lighttpd, nftables, nginx,
+    apache, caddy, cloudflare, crowdsec, fail2ban, haproxy, lighttpd, nftables, nginx, pf, traefik,
 };
 use super::pattern::{Anchors, HEADER};
 use super::rules::DenyRules;
@@ -22,8 +22,12 @@ named_enum! {
         Haproxy = "haproxy",
         /// For the main configuration.
         Lighttpd = "lighttpd",
+        /// For the file provider.
+        Traefik = "traefik",
         /// For nft; addresses only.
         Nftables = "nftables",
+        /// For an anchor; addresses only.
+        Pf = "pf",
         /// A filter; user agents only.
         Fail2ban = "fail2ban",
         /// For cscli; addresses only.
@@ -48,7 +52,7 @@ impl Form {
     /// What it can recognise requests by; the default comes first.
     pub(crate) fn choices(self) -> &'static [DenyBy] {
         match self {
-            Form::Nftables | Form::Crowdsec => &[DenyBy::Address],
+            Form::Nftables | Form::Pf | Form::Crowdsec => &[DenyBy::Address],
             Form::Fail2ban => &[DenyBy::UserAgent],
             _ => &[DenyBy::UserAgent, DenyBy::Address],
         }
@@ -56,7 +60,7 @@ impl Form {
 
     /// Whether its rules let requests for `/robots.txt` pass.
     pub(crate) fn exempts_robots_txt(self) -> bool {
-        !matches!(self, Form::Nftables | Form::Crowdsec)
+        !matches!(self, Form::Nftables | Form::Pf | Form::Crowdsec)
     }
 
     /// The start and the end of a user agent.
@@ -75,7 +79,9 @@ impl Form {
             Form::Caddy => caddy::text(rules),
             Form::Haproxy => haproxy::text(rules),
             Form::Lighttpd => lighttpd::text(rules),
+            Form::Traefik => traefik::text(rules),
             Form::Nftables => nftables::text(rules),
+            Form::Pf => pf::text(rules),
             Form::Fail2ban => fail2ban::text(rules),
             Form::Crowdsec => crowdsec::text(rules),
             Form::Cloudflare => cloudflare::text(rules),

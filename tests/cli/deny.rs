@@ -9,13 +9,15 @@ const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/g
 const GOOGLEBOT: &str = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-const FORMS: [&str; 9] = [
+const FORMS: [&str; 11] = [
     "nginx",
     "apache",
     "caddy",
     "haproxy",
     "lighttpd",
+    "traefik",
     "nftables",
+    "pf",
     "fail2ban",
     "crowdsec",
     "cloudflare",
@@ -151,6 +153,52 @@ fn addresses_come_from_published_lists_without_private_networks() {
     assert_eq!(rows[1], format!("2160h,range,ban,{why},192.0.2.0/25"));
     ran.complains("has no list of addresses and is not refused; use --by user-agent");
     deny(&sandbox, "nginx", &["--by", "address"]).exits(2).complains("fetch-ranges");
+}
+
+/// No pattern leaves the quotes of Traefik's rules, which are in the quotes of TOML.
+#[test]
+fn traefik_answers_403_by_a_middleware_that_lets_nobody_pass() {
+    let sandbox = gptbot_and_others();
+    let parsed = |flags: &[&str]| -> toml::Table {
+        deny(&sandbox, "traefik", flags).exits(0).stdout.parse().unwrap()
+    };
+    let rules = parsed(&[]);
+    let deny = rules["http"]["middlewares"]["botaudit-deny"]["ipAllowList"].as_table().unwrap();
+    assert_eq!(deny["sourceRange"].as_array().unwrap()[0].as_str(), Some("255.255.255.255/32"));
+    let routers = rules["http"]["routers"].as_table().unwrap();
+    assert!(routers.len() >= 2 && routers.len().is_multiple_of(2), "{routers:?}");
+    for (name, router) in routers {
+        let rule = router["rule"].as_str().unwrap();
+        assert!(rule.starts_with("!Path(`/robots.txt`) && HeaderRegexp(`User-Agent`, `(?i)"));
+        assert_eq!(rule.matches('`').count() % 2, 0, "{rule}");
+        assert_eq!(router["middlewares"][0].as_str(), Some("botaudit-deny"));
+        assert_eq!(router.get("tls").is_some(), name.ends_with("-tls"), "{name}");
+    }
+    assert!(routers["botaudit-agent-1"]["rule"].as_str().unwrap().contains("GPTBot"));
+    let by_address = parsed(&["--by", "address", "--ip-ranges", "ranges"]);
+    let rule = by_address["http"]["routers"]["botaudit-address"]["rule"].as_str().unwrap();
+    let expected =
+        "!Path(`/robots.txt`) && (ClientIP(`192.0.2.0/25`) || ClientIP(`2001:db8::/33`))";
+    assert_eq!(rule, expected);
+}
+
+#[test]
+fn pf_has_a_table_of_networks() {
+    let sandbox = gptbot_and_others();
+    deny(&sandbox, "pf", &[]).exits(2).complains("botaudit crawlers fetch-ranges ip-ranges/");
+    let rules = deny(&sandbox, "pf", &["--ip-ranges", "ranges"]).exits(0).stdout;
+    let lines: Vec<&str> = rules.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(
+        lines,
+        [
+            "table <botaudit> const { \\",
+            "  192.0.2.0/25, \\",
+            "  2001:db8::/33 \\",
+            "}",
+            "block drop in quick proto tcp from <botaudit> to any port { 80, 443 }",
+            "block drop in quick proto udp from <botaudit> to any port 443",
+        ]
+    );
 }
 
 /// A trial fails before anything is written.

@@ -9,3 +9,5 @@ pub mod haproxy;
 pub mod lighttpd;
 pub mod nftables;
 pub mod nginx;
+pub mod pf;
+pub mod traefik;

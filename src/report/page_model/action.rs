@@ -16,7 +16,9 @@ use crate::table::csv::not_bound_reason;
 const LOGS_MAX: usize = 8;
 
 /// Log formats of one server, and the value of `deny --for` for it.
-pub(crate) const SERVERS: [(&str, &str); 5] = [
+pub(crate) const SERVERS: [(&str, &str); 7] = [
+    ("traefik", "traefik"),
+    ("traefik_json", "traefik"),
     ("caddy", "caddy"),
     ("haproxy", "haproxy"),
     ("cloudflare", "cloudflare"),

@@ -83,9 +83,9 @@ impl Identities {
         }
     }
 
-    /// Whether `address`, which claims to be `crawler`, needs a DNS lookup.
-    pub(crate) fn is_candidate(&self, crawler: CrawlerId, address: IpAddr) -> bool {
-        let is_listed = |ranges: &Ranges| ranges.contain(crawler, address);
+    /// Whether `address`, which claimed at `time` to be `crawler`, needs a DNS lookup.
+    pub(crate) fn is_candidate(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> bool {
+        let is_listed = |ranges: &Ranges| ranges.contain(crawler, address, time);
         is_public(address) && !self.ranges.as_ref().is_some_and(is_listed)
     }
 }

@@ -10,7 +10,7 @@ use crate::time::UtcTime;
 
 use super::model::ReportModel;
 use super::tally::identity_sources::{
-    IdentitySources, NameSources, RangeListSummary, RangeSources,
+    IdentitySources, ListVersions, NameSources, RangeListSummary, RangeSources,
 };
 use crate::measures::sums::Span;
 
@@ -30,6 +30,7 @@ pub(crate) fn identity_warnings(audit: &ReportModel, identities: &IdentitySource
     if let Some(ranges) = &identities.ranges {
         let lists = observed_lists(&observed, ranges, &audit.registry);
         warnings.extend(faults(&lists));
+        warnings.extend(faulty_versions(&lists));
         warnings.extend(missing(&lists));
         warnings.extend(unused(ranges));
     }
@@ -129,6 +130,21 @@ fn faults(lists: &[ObservedList<'_>]) -> Vec<String> {
     broken.collect()
 }
 
+/// Earlier versions that could not be read.
+fn faulty_versions(lists: &[ObservedList<'_>]) -> Vec<String> {
+    let faulty = lists.iter().filter_map(|observed| {
+        let versions = observed.list.versions.as_ref()?;
+        let fault = versions.first_fault.as_ref()?;
+        let more = and_more(versions.faulty.saturating_sub(1));
+        let crawlers = named(&observed.crawlers);
+        Some(format!(
+            "--ip-ranges: a version is not used to find spoofed requests of {crawlers} at its \
+             time: {fault}{more}"
+        ))
+    });
+    faulty.collect()
+}
+
 fn missing(lists: &[ObservedList<'_>]) -> Option<String> {
     let missing =
         || lists.iter().filter(|observed| observed.list.file.is_none() && observed.is_missed);
@@ -153,12 +169,14 @@ fn of_other_time(audit: &ReportModel, identities: &IdentitySources) -> Option<St
     }
     let requests = audit.requests_of_other_time();
     let mut sources: BTreeSet<String> = BTreeSet::new();
-    let day = |time: UtcTime| time.to_string().chars().take(10).collect::<String>();
     for ranges in identities.ranges.iter() {
         for (name, span) in &crawlers {
             let urls = ranges.of_crawlers.get(*name).into_iter().flatten();
             let lists = urls.filter_map(|url| ranges.lists.get(url));
             sources.extend(lists.filter_map(|list| {
+                if let Some(versions) = &list.versions {
+                    return of_versions(list.file.as_ref()?, versions);
+                }
                 let time = list.created.or(list.fetched_at)?;
                 let times = ContradictingTimes::near(time);
                 let is_near = |span: &Span| times.contain(span.first) && times.contain(span.last);
@@ -185,6 +203,17 @@ fn of_other_time(audit: &ReportModel, identities: &IdentitySources) -> Option<St
             if sources.is_empty() { String::new() } else { format!(" ({})", named(&sources)) },
         )
     })
+}
+
+fn day(time: UtcTime) -> String {
+    time.to_string().chars().take(10).collect()
+}
+
+/// Of which times a list is that has earlier versions.
+fn of_versions(file: &str, versions: &ListVersions) -> Option<String> {
+    let (first, last) = (day(versions.first?), day(versions.last?));
+    let count = counted(versions.count as u64, "version");
+    Some(format!("{file} has {count} from {first} to {last}"))
 }
 
 fn unused(ranges: &RangeSources) -> Option<String> {

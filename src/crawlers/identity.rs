@@ -40,7 +40,7 @@ impl fmt::Display for Identity {
 /// The times at which a source of addresses can contradict the address of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ContradictingTimes {
-    /// In seconds since the epoch; the first is after the last if there are none.
+    /// In seconds since the epoch.
     first: i64,
     last: i64,
 }
@@ -50,20 +50,6 @@ impl ContradictingTimes {
     pub(crate) fn near(time: UtcTime) -> ContradictingTimes {
         let (time, distance) = (time.unix_seconds(), CONTRADICTING_DAYS * DAY_SECONDS);
         ContradictingTimes { first: time - distance, last: time + distance }
-    }
-
-    /// Those at which each of `sources` can contradict: an address that one list lacks may be on
-    /// the others. A source without a time never can.
-    pub(crate) fn of_all(sources: impl Iterator<Item = Option<UtcTime>>) -> ContradictingTimes {
-        let all = ContradictingTimes { first: i64::MIN, last: i64::MAX };
-        let never = ContradictingTimes { first: i64::MAX, last: i64::MIN };
-        sources.fold(all, |all, source| {
-            let of_source = source.map_or(never, ContradictingTimes::near);
-            ContradictingTimes {
-                first: all.first.max(of_source.first),
-                last: all.last.min(of_source.last),
-            }
-        })
     }
 
     /// Whether `time` is one of them.
@@ -81,9 +67,7 @@ mod tests {
         let at = |days: i64, seconds: i64| {
             UtcTime::from_unix_seconds(days * DAY_SECONDS + seconds).unwrap()
         };
-        let times =
-            |sources: &[Option<UtcTime>]| ContradictingTimes::of_all(sources.iter().copied());
-        let one = times(&[Some(at(100, 7))]);
+        let one = ContradictingTimes::near(at(100, 7));
         for (time, expected) in [
             (at(86, 6), false),
             (at(86, 7), true),
@@ -93,11 +77,5 @@ mod tests {
         ] {
             assert_eq!(one.contain(time), expected, "{time}");
         }
-        let two = times(&[Some(at(100, 0)), Some(at(110, 0))]);
-        let days: Vec<i64> = (80..140).filter(|&day| two.contain(at(day, 0))).collect();
-        assert_eq!((days.first(), days.last()), (Some(&96), Some(&114)));
-        let apart = times(&[Some(at(100, 0)), Some(at(129, 0))]);
-        assert!((80..150).all(|day| !apart.contain(at(day, 0))));
-        assert!((80..150).all(|day| !times(&[Some(at(100, 0)), None]).contain(at(day, 0))));
     }
 }

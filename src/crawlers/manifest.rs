@@ -1,4 +1,4 @@
-//! `manifest.json` of a directory of range lists: which file holds which list, and since when.
+//! `manifest.json` of a directory of range lists: which file holds which list, and of which times.
 //!
 //! `crawlers fetch-ranges` writes it. Without it, file names are derived from the URLs.
 
@@ -26,6 +26,21 @@ pub struct ManifestEntry {
     pub fetched_at: UtcTime,
     /// The size in bytes. A file of another size is truncated, or was changed.
     pub size_bytes: u64,
+    /// When the list was the current one, in order; empty if that is not known.
+    pub seen: Vec<UtcTime>,
+}
+
+impl ManifestEntry {
+    /// When the list was the current one, as far as that is known.
+    pub(crate) fn times(&self) -> impl Iterator<Item = UtcTime> {
+        let fetched_at = self.seen.is_empty().then_some(self.fetched_at);
+        self.seen.iter().copied().chain(fetched_at)
+    }
+
+    /// The last of these times.
+    pub(crate) fn last_seen(&self) -> Option<UtcTime> {
+        self.times().last()
+    }
 }
 
 #[derive(Deserialize, Serialize)]
@@ -40,6 +55,8 @@ struct WireEntry {
     file: String,
     fetched_at_utc: String,
     size_bytes: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    seen_utc: Vec<String>,
 }
 
 /// Reads the text of a manifest; `path` is for errors.
@@ -63,14 +80,20 @@ pub fn read(path: &Path, text: &[u8]) -> Result<Vec<ManifestEntry>> {
         )));
     }
     let entry = |wire: WireEntry| {
-        let WireEntry { url, file, fetched_at_utc, size_bytes } = wire;
+        let WireEntry { url, file, fetched_at_utc, size_bytes, seen_utc } = wire;
         if file.is_empty() || file == "." || file == ".." || file.contains(['/', '\\', '\0']) {
             return Err(wrong(format!("'{file}' is not a valid file name")));
         }
-        let fetched_at: Timestamp = fetched_at_utc.parse().map_err(|_| {
-            wrong(format!("'{fetched_at_utc}' is not a valid time such as 2026-03-01T00:00:00Z"))
-        })?;
-        Ok(ManifestEntry { url, file, fetched_at: fetched_at.into(), size_bytes })
+        let time = |text: &String| {
+            let parsed: Timestamp = text.parse().map_err(|_| {
+                wrong(format!("'{text}' is not a valid time such as 2026-03-01T00:00:00Z"))
+            })?;
+            Ok(UtcTime::from(parsed))
+        };
+        let fetched_at = time(&fetched_at_utc)?;
+        let mut seen: Vec<UtcTime> = seen_utc.iter().map(time).collect::<Result<_>>()?;
+        seen.sort_unstable();
+        Ok(ManifestEntry { url, file, fetched_at, size_bytes, seen })
     };
     manifest.lists.into_iter().map(entry).collect()
 }
@@ -82,6 +105,7 @@ pub fn write(entries: &[ManifestEntry]) -> String {
         file: entry.file.clone(),
         fetched_at_utc: entry.fetched_at.to_string(),
         size_bytes: entry.size_bytes,
+        seen_utc: entry.seen.iter().map(UtcTime::to_string).collect(),
     };
     let manifest =
         WireManifest { schema_version: SCHEMA_VERSION, lists: entries.iter().map(wire).collect() };
@@ -99,6 +123,9 @@ mod tests {
             file: "x.json".to_owned(),
             fetched_at: UtcTime::from_unix_seconds(1_772_323_200).unwrap(),
             size_bytes: 7,
+            seen: [1_772_323_200, 1_772_409_600]
+                .map(|at| UtcTime::from_unix_seconds(at).unwrap())
+                .into(),
         };
         let text = write(std::slice::from_ref(&entry));
         assert!(text.contains(r#""fetched_at_utc": "2026-03-01T00:00:00Z""#), "{text}");

@@ -13,14 +13,17 @@ mod table;
 pub mod identify;
 pub mod product_token;
 
+mod address_times;
 pub mod cache;
 pub mod declared_name;
 mod fingerprint;
 pub mod identity;
+mod list_times;
 pub mod manifest;
 pub mod network_names;
 pub mod networks;
 pub mod products;
+pub mod range_files;
 pub mod range_list;
 pub mod ranges;
 pub mod registry;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::{collections::BTreeSet, fs, io};
 
 use crate::crawlers::manifest::{self, MANIFEST, ManifestEntry};
+use crate::crawlers::range_files::{LIST_BYTES_MAX, file_name};
 use crate::crawlers::range_list::RangeList;
-use crate::crawlers::ranges::{LIST_BYTES_MAX, file_name};
 use crate::error::{Error, Result};
 use crate::net::{download::download, settings::Settings};
 use crate::report::outputs::{OutputContent, Outputs, Overwrite, check_directory_name};
@@ -127,5 +127,6 @@ fn store(directory: &Path, url: &str, list: &[u8]) -> Result<ManifestEntry> {
         file,
         fetched_at: jiff::Timestamp::now().into(),
         size_bytes: list.len() as u64,
+        seen: Vec::new(),
     })
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_bytes::ByteBuf;
 
-use crate::crawlers::{crawler::CrawlerId, ranges::Ranges, registry::Registry};
+use crate::crawlers::registry::Registry;
+use crate::crawlers::{crawler::CrawlerId, range_files::Versions, ranges::Ranges};
 use crate::error::{Error, Result};
 use crate::input::copies::Repeats;
 use crate::input::source::{FileId, Source};
@@ -20,7 +21,7 @@ use super::header::{
     DraftSummary, Header, InputSummary, OutageSummary, RegistrySummary, ReportedOptions,
     RobotsVersion, SCHEMA_VERSION,
 };
-use super::identity_sources::{IdentitySources, RangeListSummary, RangeSources};
+use super::identity_sources::{IdentitySources, ListVersions, RangeListSummary, RangeSources};
 use super::{Tally, counter::Counter, rulings::Rulings};
 use crate::measures::renumbering::Renumbering;
 
@@ -246,6 +247,12 @@ fn identity_sources(crawlers: &BTreeSet<CrawlerId>, run: Run<'_>) -> IdentitySou
     }
 }
 
+fn versions(versions: &Versions) -> ListVersions {
+    let Versions { count, span, faulty, first_fault } = versions.clone();
+    let (first, last) = span.unzip();
+    ListVersions { count, first, last, faulty, first_fault }
+}
+
 fn range_sources(
     ranges: &Ranges,
     crawlers: &BTreeSet<CrawlerId>,
@@ -263,6 +270,7 @@ fn range_sources(
                     created: list.created,
                     fetched_at: list.fetched_at,
                     fault: list.fault.clone(),
+                    versions: list.versions.as_ref().map(versions),
                 },
             );
         }

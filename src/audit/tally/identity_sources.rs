@@ -38,6 +38,24 @@ pub struct RangeListSummary {
     pub fetched_at: Option<UtcTime>,
     /// The part that could not be read, if any.
     pub fault: Option<String>,
+    /// Its versions, if there are earlier ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<ListVersions>,
+}
+
+/// The versions of a list.
+#[derive(Clone, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct ListVersions {
+    /// How many there are.
+    pub count: usize,
+    /// When the first one was seen.
+    pub first: Option<UtcTime>,
+    /// When the last one was seen.
+    pub last: Option<UtcTime>,
+    /// How many could not be read whole.
+    pub faulty: usize,
+    /// Why not, for the first of them.
+    pub first_fault: Option<String>,
 }
 
 /// The DNS lookups and their results.

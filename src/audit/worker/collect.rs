@@ -60,7 +60,7 @@ impl Worker<'_> {
         let has_rule = !self.context.registry.crawler(crawler).rdns_suffixes.is_empty();
         if let Some(address) =
             client_address(record, self.context.trusted_proxies).filter(|_| has_rule)
-            && self.context.identities.is_candidate(crawler, address)
+            && self.context.identities.is_candidate(crawler, address, record.time)
         {
             addresses.add(&DnsCandidate { crawler, address }, 1);
         }

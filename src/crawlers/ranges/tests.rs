@@ -1,4 +1,8 @@
 use super::*;
+use crate::crawlers::manifest::{MANIFEST, ManifestEntry};
+
+use jiff::Timestamp;
+use std::fs;
 
 fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
@@ -14,9 +18,10 @@ fn answers(files: &[(&str, &str)], cases: &[(&str, &str, RangeAnswer)]) -> Range
         let id = registry.find(crawler).unwrap();
         let address = address.parse().unwrap();
         // The files were written just now.
-        let found = ranges.answer(id, address, Timestamp::now().into());
+        let now = Timestamp::now().into();
+        let found = ranges.answer(id, address, now);
         assert_eq!(found, *expected, "{crawler} {address}");
-        assert_eq!(ranges.contain(id, address), found == RangeAnswer::Contains);
+        assert_eq!(ranges.contain(id, address, now), found == RangeAnswer::Contains);
     }
     ranges
 }
@@ -196,4 +201,192 @@ fn a_directory_without_lists_is_an_error() {
     assert!(open(Path::new("/nonexistent")).starts_with("cannot list --ip-ranges /nonexistent: "));
     let directory = directory(&[("x.json", "{}")]);
     assert!(open(directory.path()).contains("is openai.com_gptbot.json or gptbot.json"));
+}
+
+/// The directory with the versions of GPTBot's list: the addresses that each has, and its days.
+fn with_history(versions: &[(&str, &[i64])]) -> (Registry, tempfile::TempDir) {
+    let registry = Registry::builtin();
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("history")).unwrap();
+    let at = |day: &i64| UtcTime::from_unix_seconds(day * 86_400).unwrap();
+    let mut entries = Vec::new();
+    for (index, (networks, days)) in versions.iter().enumerate() {
+        let text = networks.replace(' ', "\n");
+        let file = format!("v{index}");
+        fs::write(directory.path().join("history").join(&file), &text).unwrap();
+        entries.push(ManifestEntry {
+            url: "https://openai.com/gptbot.json".to_owned(),
+            file,
+            fetched_at: at(&0),
+            size_bytes: text.len() as u64,
+            seen: days.iter().map(at).collect(),
+        });
+    }
+    let manifest = directory.path().join("history").join(MANIFEST);
+    fs::write(manifest, crate::crawlers::manifest::write(&entries)).unwrap();
+    (registry, directory)
+}
+
+#[test]
+fn lists_decide_at_their_time() {
+    use RangeAnswer::*;
+    let (registry, directory) = with_history(&[
+        ("192.0.2.1 192.0.2.9", &[100]),
+        ("192.0.2.2 192.0.2.9", &[110]),
+        ("192.0.2.3 192.0.2.9", &[160, 180]),
+    ]);
+    let ranges = Ranges::open(directory.path(), &registry).unwrap();
+    let gptbot = registry.find("GPTBot").unwrap();
+    let check = |last: u8, seconds: i64, expected: RangeAnswer| {
+        let time = UtcTime::from_unix_seconds(seconds).unwrap();
+        let found = ranges.answer(gptbot, [192, 0, 2, last].into(), time);
+        assert_eq!(found, expected, "192.0.2.{last} {}", seconds as f64 / 86_400.0);
+    };
+    let day = |day: i64| day * 86_400;
+    for at in [0, 86, 100, 105, 110, 140, 160, 175, 200, 400] {
+        check(9, day(at), Contains);
+    }
+    // Before the first list, and until the second one: it may have changed at any time.
+    check(1, day(0), Contains);
+    check(1, day(110) - 1, Contains);
+    check(1, day(110), Contradicts);
+    check(2, day(100), Contradicts);
+    check(2, day(100) + 1, Contains);
+    check(2, day(160) - 1, Contains);
+    check(2, day(160), Contradicts);
+    // Neither of two lists has it, and both are near; or one of them is not.
+    check(4, day(105), Contradicts);
+    check(4, day(110), Contradicts);
+    check(4, day(124), LacksAtOtherTime);
+    check(1, day(124), LacksAtOtherTime);
+    check(3, day(110), Contradicts);
+    check(3, day(110) + 1, Contains);
+    // One list only, as before the first and after the last.
+    check(4, day(86), Contradicts);
+    check(4, day(86) - 1, LacksAtOtherTime);
+    check(4, day(194), Contradicts);
+    check(4, day(194) + 1, LacksAtOtherTime);
+    // The same list, seen twice: it did not change in between.
+    check(4, day(170), Contradicts);
+    assert!(ranges.unused().is_empty());
+    let list = ranges.lists_of(gptbot).next().unwrap();
+    assert_eq!(list.file.as_deref(), Some("history/v2"));
+    assert_eq!(list.versions.as_ref().unwrap().count, 3);
+    assert_eq!(ranges.networks_of(gptbot).count(), 2, "the newest");
+}
+
+/// The list in the directory itself is one more version, and damaged versions decide nothing at their
+/// time.
+#[test]
+fn damaged_versions_contradict_nobody() {
+    use RangeAnswer::*;
+    let (registry, directory) =
+        with_history(&[("192.0.2.1", &[100]), ("192.0.2.2 x", &[110]), ("192.0.2.3", &[120])]);
+    fs::remove_file(directory.path().join("history/v2")).unwrap();
+    let newest = r#"{"creationTime": "1970-05-11", "prefixes": ["192.0.2.4"]}"#;
+    fs::write(directory.path().join("gptbot.json"), newest).unwrap();
+    let ranges = Ranges::open(directory.path(), &registry).unwrap();
+    let gptbot = registry.find("GPTBot").unwrap();
+    let check = |last: u8, day: i64, expected: RangeAnswer| {
+        let time = UtcTime::from_unix_seconds(day * 86_400).unwrap();
+        assert_eq!(ranges.answer(gptbot, [192, 0, 2, last].into(), time), expected, "{last} {day}");
+    };
+    for (last, day, expected) in [
+        (9, 100, Contradicts),
+        (9, 101, NoAnswer),
+        (2, 101, Contains),
+        (9, 110, NoAnswer),
+        (9, 125, NoAnswer),
+        (4, 125, Contains),
+        (9, 130, Contradicts),
+        (9, 144, Contradicts),
+        (9, 145, LacksAtOtherTime),
+    ] {
+        check(last, day, expected);
+    }
+    let versions = ranges.lists_of(gptbot).next().unwrap().versions.clone().unwrap();
+    assert_eq!((versions.count, versions.faulty), (4, 2));
+    assert!(versions.first_fault.unwrap().starts_with("history/v"));
+    // A manifest of somebody else is an error, not another answer.
+    fs::write(directory.path().join("history").join(MANIFEST), "[").unwrap();
+    assert!(Ranges::open(directory.path(), &registry).is_err());
+}
+
+/// 48 versions, as a mirror has of Googlebot's list since 2023, and requests at any time.
+#[test]
+fn every_verdict_is_that_of_reading_the_versions_of_the_time() {
+    let mut state = 0x2545_f491_u32;
+    let mut random = |below: u32| {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state % below
+    };
+    // Each version differs a little from the one before.
+    let mut networks: Vec<u32> = (0..300).collect();
+    let (mut day, mut versions) = (20, Vec::new());
+    for _ in 0..48 {
+        let changed = random(8);
+        for _ in 0..changed {
+            let at = random(300) as usize;
+            networks[at] = random(600);
+        }
+        let text = |of: &u32| match of % 3 {
+            0 => format!("10.{}.{}.0/27", 100 + of / 256, of % 256).replacen("10.", "66.", 1),
+            1 => format!("66.102.{}.{}", of / 256, of % 256),
+            _ => format!("2001:4860:{of:x}::/64"),
+        };
+        versions.push((day, networks.iter().map(text).collect::<Vec<_>>().join(" ")));
+        day += 1 + i64::from(random(60));
+    }
+    let days: Vec<[i64; 1]> = versions.iter().map(|&(day, _)| [day]).collect();
+    let of_history: Vec<(&str, &[i64])> =
+        versions.iter().zip(&days).map(|((_, text), day)| (text.as_str(), &day[..])).collect();
+    let (registry, directory) = with_history(&of_history);
+    let ranges = Ranges::open(directory.path(), &registry).unwrap();
+    let gptbot = registry.find("GPTBot").unwrap();
+    let parsed: Vec<(i64, Networks)> = versions
+        .iter()
+        .map(|(day, text)| {
+            let all = text.split(' ').map(|text| Network::parse(text.as_bytes()).unwrap());
+            (day * 86_400, Networks::new(all))
+        })
+        .collect();
+    let mut counts = [0_u32; 3];
+    for _ in 0..100_000 {
+        let of = random(600);
+        let address: IpAddr = match random(3) {
+            0 => [66, (100 + of / 256) as u8, (of % 256) as u8, 1 + random(40) as u8].into(),
+            1 => [66, 102, (of / 256) as u8, (of % 256) as u8].into(),
+            _ => format!("2001:4860:{of:x}::7").parse().unwrap(),
+        };
+        let time = i64::from(random(86_400 * (day as u32 + 30)));
+        let before = parsed.iter().rev().find(|(at, _)| *at <= time);
+        let after = parsed.iter().find(|(at, _)| *at >= time);
+        let mut both = before.into_iter().chain(after);
+        let masked = Network::possibly_masked(address);
+        let expected = if both.clone().any(|(_, networks)| networks.contains(address)) {
+            RangeAnswer::Contains
+        } else if !masked.is_single() && parsed.iter().any(|(_, all)| all.overlaps(masked)) {
+            RangeAnswer::NoAnswer
+        } else if both.all(|(at, _)| (time - at).abs() <= 14 * 86_400)
+            || before.zip(after).is_some_and(|(before, after)| {
+                before.1 == after.1
+                    && (time - before.0 <= 14 * 86_400 || after.0 - time <= 14 * 86_400)
+            })
+        {
+            RangeAnswer::Contradicts
+        } else {
+            RangeAnswer::LacksAtOtherTime
+        };
+        let found = ranges.answer(gptbot, address, UtcTime::from_unix_seconds(time).unwrap());
+        assert_eq!(found, expected, "{address} {time}");
+        match found {
+            RangeAnswer::Contains => counts[0] += 1,
+            RangeAnswer::Contradicts => counts[1] += 1,
+            RangeAnswer::LacksAtOtherTime => counts[2] += 1,
+            RangeAnswer::NoAnswer => {}
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 5000), "{counts:?}");
 }

@@ -1,0 +1,258 @@
+//! Which addresses are on lists that change, and when.
+//!
+//! The addresses are cut wherever a list begins or ends to contain one. Each piece refers to the times at
+//! which its addresses are on a list, and pieces with the same times share them. So a lookup is one
+//! search among the pieces and one among the few times of a piece, however many versions a list had.
+
+use std::collections::{BTreeSet, HashMap};
+use std::net::IpAddr;
+
+use super::networks::{Network, Networks};
+
+/// The most times that the pieces of all addresses may have together, and the most steps to find
+/// them. The lists of an operator have changed some thousand times at most.
+const WORK_MAX: usize = 1 << 25;
+const TIMES_MAX: usize = 1 << 22;
+
+/// Addresses from the first to the last, which were on a list from one time until before another.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Stay<T> {
+    pub first: T,
+    pub last: T,
+    pub from: i64,
+    pub until: i64,
+}
+
+/// The stays of addresses of both families.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Stays {
+    pub v4: Vec<Stay<u32>>,
+    pub v6: Vec<Stay<u128>>,
+}
+
+/// The lists change too often, or overlap too much, for the memory that they may take.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct TooManyChanges;
+
+/// Addresses by the times at which they are on a list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AddressTimes {
+    v4: Pieces<u32>,
+    v6: Pieces<u128>,
+    /// Where the times of each number begin in `times`, and where the last ones end.
+    offsets: Box<[u32]>,
+    /// Alternately, from when the addresses are on a list, and from when they are no longer.
+    times: Box<[i64]>,
+    /// All addresses that were on a list at any time.
+    ever: Networks,
+}
+
+/// Pieces of addresses in ascending order; each ends where the next one begins.
+#[derive(Clone, Debug, Default)]
+struct Pieces<T> {
+    starts: Box<[T]>,
+    /// The number of the times of each piece.
+    numbers: Box<[u32]>,
+}
+
+impl AddressTimes {
+    /// The addresses of all `stays`.
+    ///
+    /// # Errors
+    /// If they are too many to be kept.
+    pub(crate) fn new(stays: &Stays) -> Result<AddressTimes, TooManyChanges> {
+        let mut numbers = Numbers::default();
+        // Addresses that are never on a list.
+        numbers.of(Vec::new())?;
+        let v4 = Pieces::new(&stays.v4, &mut numbers, |last| last.checked_add(1))?;
+        let v6 = Pieces::new(&stays.v6, &mut numbers, |last| last.checked_add(1))?;
+        let (mut offsets, mut times) = (vec![0], Vec::new());
+        for of_number in numbers.in_order {
+            times.extend(of_number);
+            offsets.push(u32::try_from(times.len()).map_err(|_| TooManyChanges)?);
+        }
+        let v4_ever = stays.v4.iter().map(|stay| Network::V4(stay.first, stay.last));
+        let v6_ever = stays.v6.iter().map(|stay| Network::V6(stay.first, stay.last));
+        let ever = Networks::new(v4_ever.chain(v6_ever));
+        Ok(AddressTimes { v4, v6, offsets: offsets.into(), times: times.into(), ever })
+    }
+
+    /// Whether `address` is on a list at `time`, in seconds since the epoch.
+    #[inline]
+    pub(crate) fn contain(&self, address: IpAddr, time: i64) -> bool {
+        let times = self.times_of(address);
+        times.partition_point(|&change| change <= time) % 2 == 1
+    }
+
+    /// Whether any address of `network` was on a list at any time.
+    #[inline]
+    pub(crate) fn ever_overlap(&self, network: Network) -> bool {
+        self.ever.overlaps(network)
+    }
+
+    #[inline]
+    fn times_of(&self, address: IpAddr) -> &[i64] {
+        let number = match address.to_canonical() {
+            IpAddr::V4(address) => self.v4.number_of(address.to_bits()),
+            IpAddr::V6(address) => self.v6.number_of(address.to_bits()),
+        };
+        let number = number as usize;
+        match self.offsets.get(number..number + 2) {
+            Some(&[start, end]) => &self.times[start as usize..end as usize],
+            _ => &[],
+        }
+    }
+}
+
+impl<T: Copy + Ord> Pieces<T> {
+    /// `next` is the address after one, `None` after the very last.
+    fn new(
+        stays: &[Stay<T>],
+        numbers: &mut Numbers,
+        next: impl Fn(T) -> Option<T>,
+    ) -> Result<Pieces<T>, TooManyChanges> {
+        let begin = stays.iter().enumerate().map(|(index, stay)| (stay.first, true, index));
+        let end = stays
+            .iter()
+            .enumerate()
+            .filter_map(|(index, stay)| next(stay.last).map(|after| (after, false, index)));
+        let mut borders: Vec<(T, bool, usize)> = begin.chain(end).collect();
+        borders.sort_unstable();
+        let (mut starts, mut of_starts) = (Vec::new(), Vec::new());
+        let mut present: BTreeSet<(i64, i64, usize)> = BTreeSet::new();
+        for at_one in borders.chunk_by(|left, right| left.0 == right.0) {
+            for &(_, is_begin, index) in at_one {
+                let stay = (stays[index].from, stays[index].until, index);
+                match is_begin {
+                    true => present.insert(stay),
+                    false => present.remove(&stay),
+                };
+            }
+            numbers.work += present.len();
+            let number = numbers.of(joined(&present))?;
+            if of_starts.last() != Some(&number) {
+                starts.push(at_one[0].0);
+                of_starts.push(number);
+            }
+        }
+        Ok(Pieces { starts: starts.into(), numbers: of_starts.into() })
+    }
+
+    #[inline]
+    fn number_of(&self, address: T) -> u32 {
+        let after = self.starts.partition_point(|&start| start <= address);
+        if after == 0 { 0 } else { self.numbers[after - 1] }
+    }
+}
+
+/// The changes of the union of spans of time, which are in order of their beginnings.
+fn joined(spans: &BTreeSet<(i64, i64, usize)>) -> Vec<i64> {
+    let mut changes: Vec<i64> = Vec::new();
+    for &(from, until, _) in spans {
+        match changes.last_mut() {
+            Some(end) if from <= *end => *end = until.max(*end),
+            _ => changes.extend([from, until]),
+        }
+    }
+    changes
+}
+
+/// Each distinct sequence of times, with its number.
+#[derive(Default)]
+struct Numbers {
+    known: HashMap<Vec<i64>, u32>,
+    in_order: Vec<Vec<i64>>,
+    times: usize,
+    work: usize,
+}
+
+impl Numbers {
+    fn of(&mut self, times: Vec<i64>) -> Result<u32, TooManyChanges> {
+        if let Some(&number) = self.known.get(&times) {
+            return Ok(number);
+        }
+        self.times += times.len();
+        if self.times > TIMES_MAX || self.work > WORK_MAX {
+            return Err(TooManyChanges);
+        }
+        let number = u32::try_from(self.in_order.len()).map_err(|_| TooManyChanges)?;
+        self.known.insert(times.clone(), number);
+        self.in_order.push(times);
+        Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stay(first: u32, last: u32, from: i64, until: i64) -> Stay<u32> {
+        Stay { first, last, from, until }
+    }
+
+    fn random() -> impl FnMut(u32) -> u32 {
+        let mut state = 0x9e37_79b9_u32;
+        move |below| {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state % below
+        }
+    }
+
+    #[test]
+    fn every_answer_is_that_of_trying_each_stay() {
+        let mut random = random();
+        for _ in 0..200 {
+            let v4: Vec<Stay<u32>> = (0..random(30))
+                .map(|_| {
+                    let (first, from) = (random(60), i64::from(random(40)));
+                    stay(first, first + random(20), from, from + 1 + i64::from(random(20)))
+                })
+                .collect();
+            let widened = |stay: &Stay<u32>| Stay {
+                first: u128::from(stay.first) << 70,
+                last: (u128::from(stay.last) << 70) | ((1 << 70) - 1),
+                from: stay.from,
+                until: stay.until,
+            };
+            let v6 = v4.iter().map(widened).collect();
+            let times = AddressTimes::new(&Stays { v4: v4.clone(), v6 }).unwrap();
+            for (address, time) in
+                (0..90).flat_map(|address| (0..70).map(move |time| (address, time)))
+            {
+                let is_within = |stay: &Stay<u32>| {
+                    (stay.first..=stay.last).contains(&address)
+                        && (stay.from..stay.until).contains(&time)
+                };
+                let expected = v4.iter().any(is_within);
+                let of_v4 = IpAddr::from(address.to_be_bytes());
+                assert_eq!(times.contain(of_v4, time), expected, "{address} {time}");
+                let of_v6 = IpAddr::from((u128::from(address) << 70 | 5).to_be_bytes());
+                // The lowest addresses of IPv6 can stand for those of IPv4.
+                assert!(address == 0 || times.contain(of_v6, time) == expected, "{address} {time}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_and_the_last_address_and_all_times() {
+        let v4 = vec![stay(0, 0, i64::MIN, i64::MAX), stay(u32::MAX, u32::MAX, 5, 9)];
+        let times = AddressTimes::new(&Stays { v4, v6: Vec::new() }).unwrap();
+        let at = |address: &str, time| times.contain(address.parse().unwrap(), time);
+        assert!(at("0.0.0.0", i64::MIN) && at("0.0.0.0", 0) && !at("0.0.0.1", 0));
+        assert!(at("255.255.255.255", 5) && !at("255.255.255.255", 9) && !at("::1", 5));
+        assert!(!AddressTimes::default().contain([1, 2, 3, 4].into(), 0));
+    }
+
+    /// Nested networks that all change at other times.
+    #[test]
+    fn lists_that_change_too_much_are_refused() {
+        let v4: Vec<Stay<u32>> = (0..12_000)
+            .map(|index| {
+                stay(index, 1_000_000 - index, i64::from(2 * index), i64::from(2 * index + 1))
+            })
+            .collect();
+        assert!(AddressTimes::new(&Stays { v4, v6: Vec::new() }).is_err());
+    }
+}

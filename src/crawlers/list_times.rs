@@ -1,0 +1,248 @@
+//! One address list through time: when it was seen with which content.
+//!
+//! A list is known at the times at which somebody saw it. Between two of them it may have changed at any
+//! time. So an address was on the list at a time if the last sighting before it or the first one after
+//! it has the address; and the list contradicts an address only if both lack it and are near.
+
+use crate::time::DAY_SECONDS;
+
+use super::address_times::{Stay, Stays, TooManyChanges};
+use super::identity::CONTRADICTING_DAYS;
+use super::networks::{Network, Networks};
+
+/// The most stays of addresses on one list.
+const STAYS_MAX: usize = 1 << 21;
+
+/// Content of a list as far as it could be read.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Content {
+    pub networks: Networks,
+    /// Whether all of it could be read.
+    pub is_whole: bool,
+}
+
+impl Content {
+    /// All that was seen at one time, mostly one content.
+    fn union(contents: impl Iterator<Item = Content>) -> Content {
+        let join = |left: Content, right: Content| Content {
+            networks: Networks::new(left.networks.iter().chain(right.networks.iter())),
+            is_whole: left.is_whole && right.is_whole,
+        };
+        contents.reduce(join).unwrap_or_default()
+    }
+}
+
+/// The list was seen at a time with the content of this number.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Sighting {
+    /// In seconds since the epoch; `None` if nobody knows.
+    pub at: Option<i64>,
+    pub content: usize,
+}
+
+/// What it says about an address that is not on the list then.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Absence {
+    /// The address was not the operator's.
+    Contradicts,
+    /// It may have been: no sighting is near enough.
+    OfOtherTime,
+    /// It may have been: part of the list could not be read.
+    Undecided,
+}
+
+/// The sightings of a list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListTimes {
+    /// In ascending order of times.
+    moments: Vec<Moment>,
+    /// Its addresses.
+    pub stays: Stays,
+    /// Those of the last sighting.
+    pub newest: Networks,
+}
+
+/// All that was seen at one time.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    at: Option<i64>,
+    /// Equal for neighbours if the same was seen.
+    version: usize,
+    is_whole: bool,
+}
+
+/// Addresses that have been on the list since the moment of this number.
+#[derive(Clone, Copy)]
+struct Present<T> {
+    first: T,
+    last: T,
+    since: usize,
+}
+
+impl ListTimes {
+    /// The list with `sightings`; `read` gives a content by its number. A content is read again
+    /// where others were seen between two of its sightings, so that few are in memory at a time.
+    ///
+    /// # Errors
+    /// If it changes too often.
+    pub(crate) fn new(
+        mut sightings: Vec<Sighting>,
+        mut read: impl FnMut(usize) -> Content,
+    ) -> Result<ListTimes, TooManyChanges> {
+        if sightings.iter().any(|sighting| sighting.at.is_some()) {
+            sightings.retain(|sighting| sighting.at.is_some());
+        }
+        sightings.sort_unstable();
+        sightings.dedup();
+        let mut times = ListTimes::default();
+        let (mut v4, mut v6) = (Vec::new(), Vec::new());
+        let (mut numbers, mut newest, mut version) = (Vec::new(), Content::default(), 0);
+        for at_one in sightings.chunk_by(|left, right| left.at == right.at) {
+            let of_moment: Vec<usize> = at_one.iter().map(|sighting| sighting.content).collect();
+            let is_first = numbers.is_empty();
+            let mut is_new = is_first;
+            if numbers != of_moment {
+                let found = Content::union(of_moment.iter().map(|&number| read(number)));
+                is_new |= found != newest;
+                (numbers, newest) = (of_moment, found);
+            }
+            version += usize::from(is_new);
+            let moment = Moment { at: at_one[0].at, version, is_whole: newest.is_whole };
+            times.moments.push(moment);
+            if is_new {
+                let moment = times.moments.len() - 1;
+                times.see(&mut v4, &mut v6, &newest.networks, moment)?;
+            }
+        }
+        let end = times.moments.len();
+        times.see(&mut v4, &mut v6, &Networks::default(), end)?;
+        times.newest = newest.networks;
+        Ok(times)
+    }
+
+    /// Goes on from the addresses of the moment before to `seen` at `moment`.
+    fn see(
+        &mut self,
+        v4: &mut Vec<Present<u32>>,
+        v6: &mut Vec<Present<u128>>,
+        seen: &Networks,
+        moment: usize,
+    ) -> Result<(), TooManyChanges> {
+        let (mut new_v4, mut new_v6) = (Vec::new(), Vec::new());
+        for network in seen.iter() {
+            match network {
+                Network::V4(first, last) => new_v4.push((first, last)),
+                Network::V6(first, last) => new_v6.push((first, last)),
+            }
+        }
+        let ListTimes { moments, stays, .. } = self;
+        // On the list from after the moment before, until the next one.
+        let from = |since: usize| match since.checked_sub(1).map(|before| moments[before].at) {
+            Some(Some(before)) => before.saturating_add(1),
+            _ => i64::MIN,
+        };
+        let until = moments.get(moment).map_or(i64::MAX, |moment| moment.at.unwrap_or(i64::MAX));
+        let stay_v4 = |Present { first, last, since }: Present<u32>| Stay {
+            first,
+            last,
+            from: from(since),
+            until,
+        };
+        let stay_v6 = |Present { first, last, since }: Present<u128>| Stay {
+            first,
+            last,
+            from: from(since),
+            until,
+        };
+        advance(v4, &new_v4, moment, |gone| stays.v4.push(stay_v4(gone)), |at| at - 1, |at| at + 1);
+        advance(v6, &new_v6, moment, |gone| stays.v6.push(stay_v6(gone)), |at| at - 1, |at| at + 1);
+        let count = stays.v4.len() + stays.v6.len();
+        if count > STAYS_MAX { Err(TooManyChanges) } else { Ok(()) }
+    }
+
+    /// What the list says at `time` about an address that it does not contain then.
+    pub(crate) fn absence(&self, time: i64) -> Absence {
+        let after = self.moments.partition_point(|moment| moment.at.is_none_or(|at| at < time));
+        let next = self.moments.get(after);
+        let last = after.checked_sub(1).map(|before| &self.moments[before]);
+        // A list seen at that very time leaves nothing open.
+        let last = last.filter(|_| next.is_none_or(|next| next.at != Some(time)));
+        let both = || last.into_iter().chain(next);
+        let is_near = |moment: &Moment| {
+            moment
+                .at
+                .is_some_and(|at| at.abs_diff(time) <= (CONTRADICTING_DAYS * DAY_SECONDS) as u64)
+        };
+        let is_same = matches!((last, next), (Some(last), Some(next))
+            if last.version == next.version);
+        if both().next().is_none() || !both().all(|moment| moment.is_whole) {
+            Absence::Undecided
+        } else if both().all(is_near) || (is_same && both().any(is_near)) {
+            Absence::Contradicts
+        } else {
+            Absence::OfOtherTime
+        }
+    }
+
+    /// The times at which `absence` may change, in no order.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = i64> {
+        let near = CONTRADICTING_DAYS * DAY_SECONDS;
+        self.moments.iter().filter_map(|moment| moment.at).flat_map(move |at| {
+            let earlier = [at.saturating_sub(near), at, at.saturating_add(1)];
+            earlier.into_iter().chain([at.saturating_add(near).saturating_add(1)])
+        })
+    }
+}
+
+/// Replaces the addresses in `present` by those of `seen`, keeping since when they have been there.
+/// `gone` receives those that are no longer. Both are in order and have no overlaps.
+fn advance<T: Copy + Ord>(
+    present: &mut Vec<Present<T>>,
+    seen: &[(T, T)],
+    moment: usize,
+    mut gone: impl FnMut(Present<T>),
+    before: impl Fn(T) -> T,
+    after: impl Fn(T) -> T,
+) {
+    let mut result: Vec<Present<T>> = Vec::with_capacity(seen.len());
+    let mut old = present.iter().copied();
+    let mut new = seen.iter().map(|&(first, last)| Present { first, last, since: moment });
+    let (mut of_old, mut of_new) = (old.next(), new.next());
+    loop {
+        let (left, right) = match (of_old, of_new) {
+            (None, None) => break,
+            (Some(left), None) => {
+                gone(left);
+                of_old = old.next();
+                continue;
+            }
+            (None, Some(right)) => {
+                result.push(right);
+                of_new = new.next();
+                continue;
+            }
+            (Some(left), Some(right)) => (left, right),
+        };
+        if left.last < right.first {
+            gone(left);
+            of_old = old.next();
+        } else if right.last < left.first {
+            result.push(right);
+            of_new = new.next();
+        } else {
+            if left.first < right.first {
+                gone(Present { last: before(right.first), ..left });
+            } else if right.first < left.first {
+                result.push(Present { last: before(left.first), ..right });
+            }
+            let first = left.first.max(right.first);
+            let last = left.last.min(right.last);
+            result.push(Present { first, last, since: left.since });
+            let rest =
+                |of: Present<T>| (last < of.last).then(|| Present { first: after(last), ..of });
+            of_old = rest(left).or_else(|| old.next());
+            of_new = rest(right).or_else(|| new.next());
+        }
+    }
+    *present = result;
+}

@@ -12,6 +12,7 @@ use crate::run::outcome::RunOutcome;
 use super::console::console;
 use super::fetch_ranges::FetchRangesArgs;
 use super::help::short;
+use super::import_ranges::ImportRangesArgs;
 use super::progress::Show;
 
 const HELP: &str = include_str!("help/crawlers.txt");
@@ -63,6 +64,7 @@ enum CrawlersCommand {
         user_agent: OsString,
     },
     FetchRanges(FetchRangesArgs),
+    ImportRanges(ImportRangesArgs),
     /// Check a CSV file of crawlers for mistakes.
     #[command(
         after_help = short(CHECK_REGISTRY, "crawlers check-registry"),
@@ -88,6 +90,7 @@ impl CrawlersArgs {
             }
             Some(CrawlersCommand::CheckRegistry { file }) => check_registry(&file, &*console),
             Some(CrawlersCommand::FetchRanges(args)) => args.run(crawlers),
+            Some(CrawlersCommand::ImportRanges(args)) => args.run(crawlers),
         }
     }
 }

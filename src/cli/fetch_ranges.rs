@@ -17,9 +17,9 @@ const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
 
 /// Download the address lists that operators publish, for --ip-ranges.
 ///
-/// Each list is replaced as a whole, under a name made from its URL; manifest.json says which file
-/// is which, and when it was fetched. If a download fails, the older list stays, and the other lists
-/// are still downloaded.
+/// Each list is in a file with a name made from its URL; manifest.json says which file is which, and
+/// when it was fetched. A list that has changed moves to history/. If a download fails, the older
+/// list stays, and the other lists are still downloaded.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "crawlers fetch-ranges"), after_long_help = HELP)]
 pub(crate) struct FetchRangesArgs {

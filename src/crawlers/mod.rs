@@ -23,10 +23,11 @@ pub mod manifest;
 pub mod network_names;
 pub mod networks;
 pub mod products;
+pub(crate) mod range_archive;
 pub mod range_files;
 pub mod range_list;
 pub mod ranges;
 pub mod registry;
-mod renamed_lists;
+pub(crate) mod renamed_lists;
 
 pub mod check;

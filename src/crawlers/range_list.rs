@@ -1,6 +1,6 @@
 //! One published list of address ranges, in any of the formats that operators use.
 //!
-//! - JSON, of any shape (Google, Bing, OpenAI, AWS, Datadog, Better Stack, ...): each text that is an address
+//! - JSON, of any shape (JAFAR, Google, Bing, OpenAI, AWS, Datadog, Better Stack, ...): each text that is an address
 //!   or a network. Under a name such as `ipv4Prefix`, `ip_prefix` or `ip`, and beside others in an array, a text must be one.
 //! - Ranges: `192.0.2.1 - 192.0.2.9` in a line or a text, or two members such as `start` and `end`.
 //! - Lines: an address, a network or a range first, then whatever a comma or a space parts from it (plain
@@ -108,7 +108,13 @@ impl RangeList {
 
     fn read_json(&mut self, text: &[u8], filter: Option<Filter<'_>>) {
         match serde_json::from_slice(text) {
-            Ok(value) => self.walk(&value, false, filter),
+            Ok(value) => match newer_jafar(&value) {
+                Some(version) => self.fault(format!(
+                    "formatVersion is '{}', but this version reads 1.x; use a newer botaudit",
+                    quoted(version.as_bytes())
+                )),
+                None => self.walk(&value, false, filter),
+            },
             Err(err) => self.fault(format!("not valid JSON: {err}")),
         }
     }
@@ -117,6 +123,10 @@ impl RangeList {
     fn walk(&mut self, value: &Value, is_address: bool, filter: Option<Filter<'_>>) {
         match value {
             Value::Object(entry) if filter.is_none_or(|filter| filter.admits(entry)) => {
+                if entry.contains_key("ipv4Prefix") && entry.contains_key("ipv6Prefix") {
+                    self.fault("an entry has both ipv4Prefix and ipv6Prefix".to_owned());
+                    return;
+                }
                 self.add_range(entry);
                 for (name, value) in entry {
                     let name = plain(name);
@@ -169,6 +179,14 @@ impl RangeList {
         self.faults += 1;
         self.first_fault.get_or_insert(what);
     }
+}
+
+/// The version of a list in JAFAR's format, if its meaning may have changed
+/// (draft-illyes-webbotauth-jafar, Handling Format Versioning).
+fn newer_jafar(list: &Value) -> Option<&str> {
+    let version = list.get("formatVersion")?.as_str()?;
+    let major: Option<u64> = version.split('.').next().and_then(|major| major.trim().parse().ok());
+    major.is_some_and(|major| major > 1).then_some(version)
 }
 
 /// The same without the blanks around a hyphen, so that a range is one word.
@@ -243,6 +261,38 @@ mod tests {
             "",
             "",
             "'0.0.0.0/0': the network is too wide to identify an operator",
+        );
+    }
+
+    #[test]
+    fn json_as_jafar_wants_it() {
+        let list = |version: &str, entry: &str| {
+            format!(
+                r#"{{"formatVersion": "{version}", "creationTime": "2025-08-15T14:30:00Z", "notes": "all of 192.0.2.9",
+                "prefixes": [{{"ipv4Prefix": "66.249.64.0/20", "service": "Bot"}}, {entry},
+                {{"ipv6Prefix": "2001:4860:4000::/36", "service": "AdsBot"}}]}}"#
+            )
+        };
+        let one = r#"{"ipv4Prefix": "192.0.2.0/24", "service": "AdsBot"}"#;
+        for version in ["1.0", "1.10", "x"] {
+            let all = "66.249.64.0/20 192.0.2.0/24 2001:4860:4000::/36";
+            let read = check(&list(version, one), "", all, "");
+            assert_eq!(read.created.unwrap().to_string(), "2025-08-15T14:30:00Z");
+        }
+        let of_service = "json prefixes[] where service=AdsBot";
+        check(&list("1.0", one), of_service, "192.0.2.0/24 2001:4860:4000::/36", "");
+        check(
+            &list("2.0", one),
+            "",
+            "",
+            "formatVersion is '2.0', but this version reads 1.x; use a newer botaudit",
+        );
+        // Such an entry is invalid and must be ignored; the list may lack something.
+        check(
+            &list("1.0", r#"{"ipv4Prefix": "192.0.2.0/24", "ipv6Prefix": "2001:db8::/32"}"#),
+            "",
+            "66.249.64.0/20 2001:4860:4000::/36",
+            "an entry has both ipv4Prefix and ipv6Prefix",
         );
     }
 

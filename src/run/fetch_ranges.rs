@@ -1,15 +1,15 @@
 //! Downloads of the address lists of operators into a directory.
 
 use std::path::{Path, PathBuf};
-use std::{collections::BTreeSet, fs, io};
+use std::{collections::BTreeSet, fs};
 
-use crate::crawlers::manifest::{self, MANIFEST, ManifestEntry};
+use crate::crawlers::manifest::{MANIFEST, ManifestEntry};
+use crate::crawlers::range_archive::RangeArchive;
 use crate::crawlers::range_files::{LIST_BYTES_MAX, file_name};
-use crate::crawlers::range_list::RangeList;
+use crate::crawlers::range_list::{Filter, RangeList};
 use crate::error::{Error, Result};
 use crate::net::{download::download, settings::Settings};
 use crate::report::outputs::{OutputContent, Outputs, Overwrite, check_directory_name};
-use crate::staged::replace;
 
 use super::console::SharedConsole;
 use super::crawler_names::registry;
@@ -33,7 +33,8 @@ pub(crate) struct FetchRangesRun {
 }
 
 impl FetchRangesRun {
-    /// Downloads all lists that the registry names. If a download fails, the older list stays.
+    /// Downloads all lists that the registry names. A list that changed moves to the
+    /// history. If a download fails, the older list stays.
     ///
     /// # Errors
     /// If a file would be overwritten, or cannot be written.
@@ -44,10 +45,10 @@ impl FetchRangesRun {
         let directory = &self.directory;
         check_directory_name("DIR", directory)?;
         fs::create_dir_all(directory).map_err(|err| Error::io("cannot create", directory, err))?;
-        let mut entries = known(directory)?;
+        let mut archive = RangeArchive::open(directory)?;
         let lists = registry.iter().flat_map(|(_, crawler)| &crawler.ip_list_urls);
         let urls: BTreeSet<&str> = lists.map(String::as_str).collect();
-        self.check_files(&entries, &urls)?;
+        self.check_files(archive.newest(), &urls)?;
         let mut missed = 0;
         for url in &urls {
             match list(url, &settings) {
@@ -56,12 +57,12 @@ impl FetchRangesRun {
                     self.console.warn(&err.to_string());
                 }
                 Ok(list) => {
-                    let entry = store(directory, url, &list)?;
-                    entries.retain(|known| known.url != *url);
-                    entries.push(entry);
-                    entries.sort_by(|left, right| left.url.cmp(&right.url));
-                    // Written after each list, so that it is correct whenever the run is stopped.
-                    replace(&directory.join(MANIFEST), manifest::write(&entries).as_bytes())?;
+                    let used = registry.iter().map(|(_, crawler)| crawler);
+                    let used =
+                        used.filter(|crawler| crawler.ip_list_urls.iter().any(|of| of == url));
+                    let filters: Vec<Option<Filter<'_>>> =
+                        used.map(|crawler| Filter::of_format(&crawler.ip_list_format)).collect();
+                    archive.put_newest(url, &list, jiff::Timestamp::now().into(), &filters)?;
                 }
             }
         }
@@ -95,16 +96,6 @@ fn is_list(path: &Path) -> bool {
     is_short && fs::read(path).is_ok_and(|text| !RangeList::read(&text, None).networks.is_empty())
 }
 
-/// The manifest of an earlier run.
-fn known(directory: &Path) -> Result<Vec<ManifestEntry>> {
-    let path = directory.join(MANIFEST);
-    match fs::read(&path) {
-        Ok(text) => manifest::read(&path, &text),
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(err) => Err(Error::io("cannot read", &path, err)),
-    }
-}
-
 /// Downloads the list at `url`. An error page does not replace a list.
 fn list(url: &str, settings: &Settings) -> Result<Vec<u8>> {
     let text = download(url, settings)?;
@@ -117,16 +108,4 @@ fn list(url: &str, settings: &Settings) -> Result<Vec<u8>> {
         ));
     }
     Ok(text)
-}
-
-fn store(directory: &Path, url: &str, list: &[u8]) -> Result<ManifestEntry> {
-    let file = file_name(url);
-    replace(&directory.join(&file), list)?;
-    Ok(ManifestEntry {
-        url: url.to_owned(),
-        file,
-        fetched_at: jiff::Timestamp::now().into(),
-        size_bytes: list.len() as u64,
-        seen: Vec::new(),
-    })
 }

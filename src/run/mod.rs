@@ -20,6 +20,7 @@ pub mod files;
 mod first_pass;
 pub mod formats;
 pub mod identity;
+pub mod import_ranges;
 pub mod init;
 pub mod library;
 pub mod lint;

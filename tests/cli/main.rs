@@ -56,6 +56,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
+mod address_history;
 mod audit;
 mod bad_input;
 mod boundaries;

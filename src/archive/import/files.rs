@@ -102,7 +102,11 @@ fn stem(path: &Path) -> &str {
     name.strip_suffix(".txt").unwrap_or(name)
 }
 
-fn fetched_at(path: &Path, at: FetchedAt) -> Result<UtcTime> {
+/// The time of a file that does not say its own.
+///
+/// # Errors
+/// If it is not known.
+pub(crate) fn fetched_at(path: &Path, at: FetchedAt) -> Result<UtcTime> {
     match at {
         FetchedAt::At(time) => Ok(time),
         FetchedAt::Unsaid => Err(Error::invalid_file(

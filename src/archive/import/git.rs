@@ -121,7 +121,8 @@ impl<'a> History<'a> {
     }
 }
 
-fn no_git(path: &Path, err: std::io::Error) -> Error {
+/// The error for a git that cannot be run for `path`.
+pub(crate) fn no_git(path: &Path, err: std::io::Error) -> Error {
     match err.kind() {
         std::io::ErrorKind::NotFound => {
             Error::invalid_file(path, "git is needed to read its history; install it first")

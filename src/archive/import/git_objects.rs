@@ -44,6 +44,19 @@ pub(crate) enum FoundObject {
     Unclear(&'static str),
 }
 
+/// An entry of a directory.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct TreeEntry {
+    /// Its name in the directory.
+    pub name: Vec<u8>,
+    /// The id of its object.
+    pub id: String,
+    /// Whether it is a file, not a link.
+    pub is_file: bool,
+    /// Whether it is a directory.
+    pub is_folder: bool,
+}
+
 /// Why an object cannot be read.
 pub(crate) enum Trouble {
     /// A problem of this object only, as text.
@@ -86,12 +99,8 @@ impl Objects {
         let mut names = path.split(|byte| *byte == b'/').peekable();
         while let Some(name) = names.next() {
             let id_bytes = tree.len() / 2;
-            let directory = self.object(&tree, "tree", TREE_BYTES_MAX)?;
-            if directory.len() == TREE_BYTES_MAX {
-                return Err(Trouble::Object(format!("directory {tree} is too large")));
-            }
-            let broken = || Trouble::Object(format!("directory {tree} is damaged"));
-            let entry = entry(&directory, name, id_bytes).map_err(|Damaged| broken())?;
+            let directory = self.tree(&tree)?;
+            let entry = entry(&directory, name, id_bytes).map_err(|Damaged| damaged(&tree))?;
             let Some((kind, id)) = entry else { return Ok(FoundObject::Nothing) };
             let is_last = names.peek().is_none();
             match (kind, is_last) {
@@ -111,7 +120,40 @@ impl Objects {
     /// # Errors
     /// If it cannot be read.
     pub(crate) fn file(&mut self, id: &str) -> Result<Vec<u8>, Trouble> {
-        self.object(id, "blob", KEPT_BYTES_MAX)
+        self.content(id, KEPT_BYTES_MAX)
+    }
+
+    /// The first `bytes_max` bytes of the file with this id.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn content(&mut self, id: &str, bytes_max: usize) -> Result<Vec<u8>, Trouble> {
+        self.object(id, "blob", bytes_max)
+    }
+
+    /// The files and folders in the directory with the id `tree`.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn entries(&mut self, tree: &str) -> Result<Vec<TreeEntry>, Trouble> {
+        let directory = self.tree(tree)?;
+        let entries = Entries { rest: &directory, id_bytes: tree.len() / 2 };
+        let named = |entry: Result<Entry<'_>, Damaged>| {
+            let (mode, name, id) = entry.map_err(|Damaged| damaged(tree))?;
+            let kind = kind(mode).map_err(|Damaged| damaged(tree))?;
+            let (name, id) = (name.to_vec(), hexadecimal(id));
+            let (is_file, is_folder) = (kind == Kind::Blob, kind == Kind::Tree);
+            Ok(TreeEntry { name, id, is_file, is_folder })
+        };
+        entries.map(named).collect()
+    }
+
+    fn tree(&mut self, tree: &str) -> Result<Vec<u8>, Trouble> {
+        let directory = self.object(tree, "tree", TREE_BYTES_MAX)?;
+        if directory.len() == TREE_BYTES_MAX {
+            return Err(Trouble::Object(format!("directory {tree} is too large")));
+        }
+        Ok(directory)
     }
 
     /// The first `bytes_max` bytes of the object `id`.
@@ -178,27 +220,61 @@ enum Kind {
     Submodule,
 }
 
+fn damaged(tree: &str) -> Trouble {
+    Trouble::Object(format!("directory {tree} is damaged"))
+}
+
+/// The mode, the name and the id of an entry.
+type Entry<'a> = (&'a [u8], &'a [u8], &'a [u8]);
+
+/// The entries of a directory; the first that is damaged is the last.
+struct Entries<'a> {
+    rest: &'a [u8],
+    id_bytes: usize,
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Result<Entry<'a>, Damaged>;
+
+    fn next(&mut self) -> Option<Result<Entry<'a>, Damaged>> {
+        let rest = std::mem::take(&mut self.rest);
+        if rest.is_empty() {
+            return None;
+        }
+        let split = || {
+            let space = memchr::memchr(b' ', rest)?;
+            let end = memchr::memchr(0, rest).filter(|end| *end > space)?;
+            let id = rest.get(end + 1..end + 1 + self.id_bytes)?;
+            Some(((&rest[..space], &rest[space + 1..end], id), &rest[end + 1 + self.id_bytes..]))
+        };
+        let Some((entry, rest)) = split() else { return Some(Err(Damaged)) };
+        self.rest = rest;
+        Some(Ok(entry))
+    }
+}
+
+/// As in git: by the kind of file, whatever its permissions.
+fn kind(mode: &[u8]) -> Result<Kind, Damaged> {
+    let mode = str::from_utf8(mode).ok().and_then(|mode| u32::from_str_radix(mode, 8).ok());
+    Ok(match mode.ok_or(Damaged)? & 0o170_000 {
+        0o100_000 => Kind::Blob,
+        0o120_000 => Kind::Link,
+        0o040_000 => Kind::Tree,
+        _ => Kind::Submodule,
+    })
+}
+
+fn hexadecimal(id: &[u8]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The entry `name` of a directory: its kind and id.
 fn entry(tree: &[u8], name: &[u8], id_bytes: usize) -> Result<Option<(Kind, String)>, Damaged> {
-    let mut rest = tree;
-    while !rest.is_empty() {
-        let space = memchr::memchr(b' ', rest).ok_or(Damaged)?;
-        let end = memchr::memchr(0, rest).filter(|end| *end > space).ok_or(Damaged)?;
-        let id = rest.get(end + 1..end + 1 + id_bytes).ok_or(Damaged)?;
-        if &rest[space + 1..end] == name {
-            // As in git: by the kind of file, whatever its permissions.
-            let mode = str::from_utf8(&rest[..space]).ok();
-            let mode = mode.and_then(|mode| u32::from_str_radix(mode, 8).ok()).ok_or(Damaged)?;
-            let kind = match mode & 0o170_000 {
-                0o100_000 => Kind::Blob,
-                0o120_000 => Kind::Link,
-                0o040_000 => Kind::Tree,
-                _ => Kind::Submodule,
-            };
-            let id = id.iter().map(|byte| format!("{byte:02x}")).collect();
-            return Ok(Some((kind, id)));
+    for entry in (Entries { rest: tree, id_bytes }) {
+        let (mode, found, id) = entry?;
+        if found == name {
+            return Ok(Some((kind(mode)?, hexadecimal(id))));
         }
-        rest = &rest[end + 1 + id_bytes..];
     }
     Ok(None)
 }

@@ -2,7 +2,7 @@
 
 pub mod fetch;
 pub mod import;
-mod named;
+pub(crate) mod named;
 pub mod queries;
 pub mod restrictions;
 mod shown;

@@ -1,0 +1,146 @@
+//! Imports of copies of address lists into a directory of lists.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::archive::import::files::FetchedAt;
+use crate::archive::import::list_history::import_git_lists;
+use crate::archive::import::list_names::ListNames;
+use crate::archive::import::lists::{ImportedLists, ListImport};
+use crate::crawlers::manifest::MANIFEST;
+use crate::crawlers::range_archive::RangeArchive;
+use crate::crawlers::range_files::HISTORY;
+use crate::error::{Error, Result};
+use crate::numbers::counted;
+use crate::report::outputs::{Outputs, Overwrite, check_directory_name};
+
+use super::console::{Access, SharedConsole};
+use super::crawler_names::registry;
+use super::outcome::RunOutcome;
+use super::robots::named::named_time;
+use super::sandbox::access_rights::TcpUse;
+
+/// The most problems that are listed; the others are counted.
+const PROBLEMS_SHOWN_MAX: usize = 20;
+
+/// An import that is ready to run.
+#[derive(Debug)]
+pub(crate) struct ImportRangesRun {
+    /// The directory of the lists; it is created if it does not exist.
+    pub directory: PathBuf,
+    /// Files, directories or repositories.
+    pub paths: Vec<PathBuf>,
+    /// A CSV file of crawlers.
+    pub crawlers: Option<PathBuf>,
+    /// The list that all files hold.
+    pub url: Option<String>,
+    /// The time of files without one, or `modified`.
+    pub at: Option<String>,
+    /// Whether the histories of the files are taken from git.
+    pub is_git: bool,
+    /// Who follows the run.
+    pub console: SharedConsole,
+}
+
+impl ImportRangesRun {
+    /// Imports all paths; an error in one does not stop the others.
+    ///
+    /// # Errors
+    /// If a setting is not valid, the directory cannot be written, or nothing could be imported.
+    pub(crate) fn run(self) -> Result<RunOutcome> {
+        let registry = registry(self.crawlers.as_deref())?;
+        let at = match self.at.as_deref() {
+            None => FetchedAt::Unsaid,
+            Some("modified") => FetchedAt::Modified,
+            Some(time) => FetchedAt::At(named_time(time)?),
+        };
+        let names = ListNames::new(&registry);
+        let url = self.url.as_deref().map(|url| named_list(url, &names)).transpose()?;
+        self.check_files()?;
+        let directory = &self.directory;
+        fs::create_dir_all(directory).map_err(|err| Error::io("cannot create", directory, err))?;
+        let mut archive = RangeArchive::open(directory)?;
+        let mut problems = 0;
+        let mut problem = |err: Error| {
+            problems += 1;
+            if problems <= PROBLEMS_SHOWN_MAX {
+                self.console.warn(&err.to_string());
+            }
+        };
+        let mut import = ListImport {
+            archive: &mut archive,
+            names: &names,
+            url,
+            at,
+            problems: &mut problem,
+            imported: ImportedLists::default(),
+        };
+        let imported = self.paths.iter().try_for_each(|path| match self.is_git {
+            true => import_git_lists(path, &mut import),
+            false => import.import(path),
+        });
+        let added = import.imported;
+        // What was imported before an error is kept.
+        let saved = if added.added > 0 { archive.save_history() } else { Ok(()) };
+        imported.and(saved)?;
+        self.report(added, problems)
+    }
+
+    /// Checks that nothing that is imported is written.
+    fn check_files(&self) -> Result<()> {
+        check_directory_name("DIR", &self.directory)?;
+        let mut outputs = Outputs::new(Overwrite::Own);
+        self.crawlers.iter().for_each(|path| outputs.reads("--crawlers", path));
+        for path in &self.paths {
+            if !path.exists() {
+                let err = std::io::ErrorKind::NotFound.into();
+                return Err(Error::io("cannot read", path, err));
+            }
+            outputs.reads("PATH", path);
+        }
+        outputs.updated("DIR", &self.directory)?;
+        for name in [MANIFEST.to_owned(), format!("{HISTORY}/{MANIFEST}")] {
+            outputs.updated("DIR", &self.directory.join(name))?;
+        }
+        // git is a program of its own.
+        match self.is_git {
+            true => self.console.begin(Access::Any),
+            false => self.console.begin_with(&outputs, TcpUse::None),
+        }
+        Ok(())
+    }
+
+    fn report(&self, imported: ImportedLists, problems: usize) -> Result<RunOutcome> {
+        let ImportedLists { added, known, others } = imported;
+        if problems > PROBLEMS_SHOWN_MAX {
+            let more = counted((problems - PROBLEMS_SHOWN_MAX) as u64, "more problem");
+            self.console.note(&format!("{more} not shown"));
+        }
+        if others > 0 {
+            let others = counted(others, "file");
+            self.console.say(&format!("{others} without the name of a known list passed over"));
+        }
+        self.console.show(&format!(
+            "{} of lists added; {} skipped\n",
+            counted(added, "version"),
+            counted(known, "duplicate")
+        ))?;
+        match (added + known, problems) {
+            (0, 0) => Err(Error::usage(
+                "no file has the name of a known list; use names such as gptbot-2026-03-01.json, \
+                 or --url with the URL of the list",
+            )),
+            (_, 0) => Ok(RunOutcome::Done),
+            _ => Ok(RunOutcome::Incomplete),
+        }
+    }
+}
+
+/// The URL of the registry for a list that the user names.
+fn named_list<'a>(url: &str, names: &'a ListNames) -> Result<&'a str> {
+    names.url_now(url).ok_or_else(|| {
+        Error::usage(format!(
+            "--url {url} is not the list of a known crawler; see: botaudit crawlers show NAME"
+        ))
+    })
+}

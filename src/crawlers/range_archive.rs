@@ -133,8 +133,8 @@ impl RangeArchive {
             .known(url)
             .is_some_and(|(known, known_text)| known_text == text && known.seen.contains(&at));
         let end = digest_of(text);
-        let known = self.history.iter_mut();
-        let known = known.filter(|entry| entry.url == url && entry.file.ends_with(&end)).next();
+        let is_it = |entry: &&mut ManifestEntry| entry.url == url && entry.file.ends_with(&end);
+        let known = self.history.iter_mut().find(is_it);
         if is_newest || known.as_ref().is_some_and(|known| known.seen.contains(&at)) {
             return Ok(false);
         }

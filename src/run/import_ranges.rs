@@ -118,7 +118,7 @@ impl ImportRangesRun {
         }
         if others > 0 {
             let others = counted(others, "file");
-            self.console.say(&format!("{others} without the name of a known list passed over"));
+            self.console.say(&format!("ignored: {others} without the name of a known list"));
         }
         self.console.show(&format!(
             "{} of lists added; {} skipped\n",

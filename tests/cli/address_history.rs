@@ -23,9 +23,9 @@ fn git(sandbox: &Sandbox, folder: &str, day: &str, arguments: &[&str]) {
 fn dated_copies_decide_for_their_time() {
     let gptbot = ["20.171.206.7", "20.171.207.7", "20.171.208.7", "203.0.113.5"];
     let sandbox = sandbox(&gptbot.map(|client| request(client, GPTBOT)));
-    // The requests are of 10 March.
-    sandbox.write("copies/GPTBot_20260301_120000.txt", "20.171.206.0/24");
-    sandbox.write("copies/2026-03-12/gptbot.json", r#"{"prefixes": ["20.171.207.0/24"]}"#);
+    // The requests are of 1 March.
+    sandbox.write("copies/GPTBot_20260220_120000.txt", "20.171.206.0/24");
+    sandbox.write("copies/2026-03-03/gptbot.json", r#"{"prefixes": ["20.171.207.0/24"]}"#);
     let later = r#"{"formatVersion": "1.0", "creationTime": "2026-06-01T00:00:00Z",
         "prefixes": [{"ipv4Prefix": "20.171.208.0/24", "service": "GPTBot"}]}"#;
     sandbox.write("copies/gptbot/v3.json", "not here");
@@ -39,14 +39,14 @@ fn dated_copies_decide_for_their_time() {
     audit(&sandbox, "--ip-ranges ranges").exits(0);
     let expected = ["GPTBot | verified | 2 | 2", "GPTBot | spoofed | 2 | 2"];
     assert_eq!(identities(&sandbox), expected);
-    // Without the list of 12 March the next one is too late to contradict.
+    // Without the list of 3 March the next one is too late to contradict.
     std::fs::remove_dir_all(sandbox.path("ranges")).unwrap();
-    std::fs::remove_dir_all(sandbox.path("copies/2026-03-12")).unwrap();
+    std::fs::remove_dir_all(sandbox.path("copies/2026-03-03")).unwrap();
     sandbox.run(import).exits(0);
     let ran = audit(&sandbox, "--ip-ranges ranges").exits(0);
     let expected = ["GPTBot | verified | 2 | 2", "GPTBot | unverified | 2 | 2"];
     assert_eq!(identities(&sandbox), expected);
-    assert!(ran.stdout.contains("has 2 versions from 2026-03-01 to 2026-06-01"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("has 2 versions from 2026-02-20 to 2026-06-01"), "{}", ran.stdout);
 }
 
 #[test]
@@ -62,10 +62,10 @@ fn the_history_of_a_repository_and_a_directory_with_its_own_are_imported() {
     git(&sandbox, "lists", "2026-01-01", &["init", "-q"]);
     for (day, list) in [
         ("2026-02-01", "66.249.64.0/24"),
-        ("2026-03-02", "66.249.65.0/24"),
-        ("2026-03-05", ""),
-        ("2026-03-06", "66.249.65.0/24"),
-        ("2026-03-20", "66.249.67.0/24"),
+        ("2026-02-22", "66.249.65.0/24"),
+        ("2026-02-24", ""),
+        ("2026-02-25", "66.249.65.0/24"),
+        ("2026-03-10", "66.249.67.0/24"),
     ] {
         sandbox.write("lists/ips/googlebot.ips", list);
         git(&sandbox, "lists", day, &["add", "-A"]);
@@ -82,13 +82,11 @@ fn the_history_of_a_repository_and_a_directory_with_its_own_are_imported() {
         assert_eq!(identities(&sandbox), expected, "{ranges}");
     };
     check("ranges");
-    sandbox.run("crawlers import-ranges -q copy ranges").exits(2);
-    sandbox.write("ranges/manifest.json", r#"{"schema_version": 1, "lists": []}"#);
     sandbox.run("crawlers import-ranges -q copy ranges").exits(0);
     check("copy");
     let ran = sandbox.run("crawlers import-ranges one --git lists/ips/googlebot.ips").exits(3);
     assert!(ran.stdout.contains("4 versions"), "{ran:?}");
-    let ran = sandbox.run("crawlers import-ranges one --git ranges").exits(2);
+    let ran = sandbox.run("crawlers import-ranges one --git ranges").exits(3);
     assert!(ran.stderr.contains("git reports: "), "{ran:?}");
 }
 
@@ -100,9 +98,9 @@ fn mistakes_of_an_import_are_named() {
     sandbox.write("gptbot-2026-03-01.json", "<html>");
     for (arguments, code, expected) in [
         ("ranges a", 2, "no file has the name of a known list"),
-        ("ranges a/list.txt", 2, "its name is not that of a known list"),
-        ("ranges gptbot.json", 2, "the time of the fetch is not known"),
-        ("ranges gptbot-2026-03-01.json", 2, "not a list of addresses: an HTML page"),
+        ("ranges a/list.txt", 3, "its name is not that of a known list"),
+        ("ranges gptbot.json", 3, "the time of the fetch is not known"),
+        ("ranges gptbot-2026-03-01.json", 3, "not a list of addresses: an HTML page"),
         ("ranges none", 2, "cannot read none"),
         ("a a", 2, "is an input (PATH) and cannot be overwritten"),
         ("ranges --at now gptbot.json", 2, "now"),

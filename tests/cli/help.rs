@@ -229,6 +229,15 @@ fn prepare(sandbox: &Sandbox, name: &str) {
             let logged = format!("{host} {}", line(1, "/private/x", 200, GPTBOT));
             sandbox.write_gz("access.log.gz", logged.repeat(9));
         }
+        "crawlers-import-ranges" => {
+            for file in ["GoodBots/gptbot.ips", "copies/gptbot-2026-03-01.json", "a-2026-03-01.txt"]
+            {
+                sandbox.write(file, "192.0.2.0/24");
+            }
+            let git = "cd GoodBots && git init -q && git add gptbot.ips && \
+                       git -c user.name=x -c user.email=x@example.com commit -q -m x";
+            shell(sandbox, git, name);
+        }
         "formats" => sandbox.write(
             "access.log",
             "192.0.2.7 [01/Mar/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 \"x\"\n".repeat(9),

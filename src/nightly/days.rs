@@ -41,13 +41,16 @@ pub(crate) fn check_reports(reports: &Path, all: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Points `latest` to the last day below `reports`, atomically; does nothing if there is none.
+/// Points `latest` to the last day below `reports` up to `today`, atomically; does nothing if there
+/// is none.
 ///
 /// # Errors
 /// If the link cannot be written.
-pub(crate) fn point_to_latest(reports: &Path) -> Result<()> {
+pub(crate) fn point_to_latest(reports: &Path, today: Day) -> Result<()> {
     let cannot = |err| Error::io("cannot write", &reports.join(LATEST), err);
-    let Some(last) = days(reports).map_err(cannot)?.pop() else { return Ok(()) };
+    let mut days = days(reports).map_err(cannot)?;
+    days.retain(|day| *day <= today);
+    let Some(last) = days.pop() else { return Ok(()) };
     let staged = reports.join(format!(".{LATEST}"));
     match fs::remove_file(&staged) {
         Err(err) if err.kind() != ErrorKind::NotFound => return Err(cannot(err)),
@@ -111,10 +114,11 @@ mod tests {
     #[test]
     fn latest_leads_to_the_last_day_whichever_was_made_last() {
         let dir = tempfile::tempdir().unwrap();
-        point_to_latest(dir.path()).unwrap();
-        for day in ["2026-11-20", "2026-11-19", "2026-11-9x"] {
+        let today = Day::parse("2026-11-21").unwrap();
+        point_to_latest(dir.path(), today).unwrap();
+        for day in ["2026-11-20", "2026-11-19", "2026-11-9x", "2027-01-01"] {
             report(dir.path(), day);
-            point_to_latest(dir.path()).unwrap();
+            point_to_latest(dir.path(), today).unwrap();
             let latest = fs::read_link(dir.path().join(LATEST)).unwrap();
             assert_eq!(latest, Path::new("2026-11-20"));
         }

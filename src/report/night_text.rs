@@ -5,6 +5,7 @@ use crate::measures::sums::Sums;
 use crate::time::Day;
 
 use super::summary::violations_words;
+use super::threshold::MetCondition;
 use super::{metrics::DayMetrics, nights::EventRow};
 use crate::numbers::{counted, grouped, percent};
 use crate::table::escape::visible;
@@ -36,10 +37,19 @@ pub(crate) struct SiteNight {
     pub coverage: Coverage,
     /// Name, violations and judged requests of the crawlers with violations that are not spoofed.
     pub violators: Vec<(String, u64, u64)>,
-    /// Exceeded thresholds, damage and mistakes, one line each.
+    /// Damage and mistakes, one line each.
     pub notices: Vec<String>,
+    /// The conditions that rows of the day meet.
+    pub met: Vec<MetCondition>,
     /// The metrics of the day.
     pub metrics: Option<DayMetrics>,
+}
+
+impl SiteNight {
+    /// Whether it could not be audited, or has something to act upon.
+    pub(crate) fn is_news(&self) -> bool {
+        self.sums.is_none() || !self.notices.is_empty() || !self.met.is_empty()
+    }
 }
 
 /// The summary; `events` are those of the reported days.
@@ -65,7 +75,7 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
     let mut judged = sites.iter().filter(|night| night.coverage.judged() > 0).peekable();
     let is_any_judged = judged.peek().is_some();
     let violations: u64 = judged.filter_map(|night| night.sums).map(|sums| sums.violations).sum();
-    let notices: usize = sites.iter().map(|night| night.notices.len()).sum();
+    let notices: usize = sites.iter().map(|night| night.notices.len() + night.met.len()).sum();
     let mut headline = match is_any_judged {
         true => format!("{HEADLINE_START}{}", counted(violations, "violation")),
         false => format!("{HEADLINE_START}nothing judged"),
@@ -80,7 +90,8 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
 }
 
 fn site_text(night: &SiteNight) -> String {
-    let SiteNight { site, day, report, sums, coverage, violators, notices, metrics: _ } = night;
+    let SiteNight { site, day, report, sums, coverage, violators, notices, met, metrics: _ } =
+        night;
     let day = day.map_or_else(String::new, |day| format!(" on {day}"));
     let mut text = format!("\n{site}{day}\n");
     match sums {
@@ -110,6 +121,12 @@ fn site_text(night: &SiteNight) -> String {
     if violators.len() > CRAWLERS_MAX {
         text += &format!("  ... and {} more, see summary.csv\n", violators.len() - CRAWLERS_MAX);
     }
+    for condition in met {
+        text += &format!("  ! {}\n", visible(condition.message.as_bytes()));
+        for row in &condition.rows {
+            text += &format!("      {}\n", visible(row.as_bytes()));
+        }
+    }
     for what in notices.iter().take(NOTICES_MAX) {
         text += &format!("  ! {}\n", visible(what.as_bytes()));
     }
@@ -134,6 +151,7 @@ mod tests {
             coverage: Coverage::Enough { judged: 1_000 },
             violators: (1..=9).map(|n| (format!("bot {n}"), 10, 20)).collect(),
             notices: vec!["a\u{7}b".to_owned()],
+            met: vec![MetCondition { message: "m".to_owned(), rows: vec!["r".to_owned()] }],
             metrics: None,
         };
         let blog = SiteNight { site: "blog".to_owned(), ..SiteNight::default() };

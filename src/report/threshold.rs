@@ -32,6 +32,22 @@ const CONTEXT_CHARS_MAX: usize = 40;
 #[derive(Clone, Debug)]
 pub struct Threshold(Condition);
 
+/// A condition that some rows meet.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct MetCondition {
+    /// How many rows meet which condition.
+    pub message: String,
+    /// Some of the rows, one text for each.
+    pub rows: Vec<String>,
+}
+
+impl MetCondition {
+    /// The message, and a line for each of the rows.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.message).chain(&self.rows).map(String::as_str)
+    }
+}
+
 impl Threshold {
     /// Parses a condition over the columns of `summary.csv`.
     ///
@@ -54,19 +70,20 @@ impl Threshold {
         Ok(Threshold(condition))
     }
 
-    /// A message for each row of `audit` that meets the condition, in lines.
-    pub(crate) fn met(&self, audit: &ReportModel) -> Vec<String> {
+    /// A message and the rows of `audit` if some meet the condition, which the user gave to `option`.
+    pub(crate) fn met(&self, audit: &ReportModel, option: &str) -> Option<MetCondition> {
         let rows = self.rows(audit, &TOOL_PURPOSES);
         if rows.is_empty() {
-            return Vec::new();
+            return None;
         }
         let what = if rows.len() == 1 { "row meets" } else { "rows meet" };
-        let mut lines = vec![format!("{} {what} --fail-on \"{}\"", rows.len(), self.0.text)];
-        lines.extend(rows.iter().take(ROWS_SHOWN).map(|(_, cells)| self.row_text(cells)));
+        let message = format!("{} {what} {option} \"{}\"", rows.len(), self.0.text);
+        let shown = rows.iter().take(ROWS_SHOWN).map(|(_, cells)| self.row_text(cells));
+        let mut shown: Vec<String> = shown.collect();
         if rows.len() > ROWS_SHOWN {
-            lines.push(format!("... and {} more, see summary.csv", rows.len() - ROWS_SHOWN));
+            shown.push(format!("... and {} more, see summary.csv", rows.len() - ROWS_SHOWN));
         }
-        lines
+        Some(MetCondition { message, rows: shown })
     }
 
     /// The rows of `audit` that meet the condition, with their cells. Rows with one of `purposes`

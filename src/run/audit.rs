@@ -20,6 +20,7 @@ use crate::merge::Merge;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::run::EvidenceFile;
 use crate::report::summary_view::SummaryView;
+use crate::report::threshold::MetCondition;
 use crate::report::{
     directory::Staging,
     requests::{RequestsFile, WrittenRequests},
@@ -219,7 +220,10 @@ impl AuditRun {
 
     fn conclude(&self, written: &WrittenReport, output: Option<&Path>) -> Result<RunOutcome> {
         self.format.print(&written.audit, &written.run_json, &*self.setup.console)?;
-        Ok(conclude(written, output, &self.setup)?.0)
+        let (outcome, met) = conclude(written, output, &self.setup, "--fail-on")?;
+        let lines = met.iter().flat_map(MetCondition::lines);
+        lines.for_each(|line| self.setup.console.warn(line));
+        Ok(outcome)
     }
 
     fn write_tally(
@@ -355,7 +359,8 @@ pub(crate) fn conclude(
     written: &WrittenReport,
     output: Option<&Path>,
     setup: &Setup,
-) -> Result<(RunOutcome, Vec<String>)> {
+    option: &str,
+) -> Result<(RunOutcome, Vec<MetCondition>)> {
     let WrittenReport { audit, summary, .. } = written;
     let Setup { config, thresholds, console, .. } = setup;
     warn_of_damage(&audit.inputs, &**console);
@@ -364,8 +369,8 @@ pub(crate) fn conclude(
     let place = output.map(|path| visible(path.display().to_string().as_bytes()));
     let place = place.map_or_else(String::new, |path| format!("\nreport: {path}\n"));
     console.show(&format!("{summary}{place}"))?;
-    let met: Vec<String> = thresholds.iter().flat_map(|threshold| threshold.met(audit)).collect();
-    met.iter().for_each(|line| console.warn(line));
+    let met: Vec<MetCondition> =
+        thresholds.iter().filter_map(|threshold| threshold.met(audit, option)).collect();
     let is_met =
         !met.is_empty() || (config.fail_on_violations == Some(true) && audit.has_violations());
     let is_judged = audit.coverage.failure().is_none();

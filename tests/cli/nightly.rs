@@ -178,7 +178,7 @@ fn a_second_run_learns_which_run_holds_the_lock() {
 fn the_worst_of_all_sites_is_the_exit_code_and_none_keeps_another_from_being_read() {
     let threshold = "fail_on = \"violations > 3\"\n";
     let sandbox = site(&format!("{CONFIG}{threshold}"));
-    let ran = run(&sandbox, DAY).exits(1).complains("1 row meets --fail-on \"violations > 3\"");
+    let ran = run(&sandbox, DAY).exits(1).complains("1 row meets fail_on \"violations > 3\"");
     assert_eq!(ran.stdout, "");
     let api = "[sites.api]\nlogs = \"gone.log\"\nrobots = \"robots.txt\"\n";
     sandbox.write("etc/botaudit.toml", format!("{CONFIG}{threshold}{api}"));
@@ -208,4 +208,45 @@ fn reports_of_old_days_are_removed() {
     }
     let names = sandbox.names("etc/reports/shop");
     assert_eq!(names, [".lock", "2026-02-28", "2026-03-01", "2026-03-02", "latest"]);
+}
+
+#[test]
+fn a_day_in_the_future_is_refused_and_latest_never_leads_there() {
+    let sandbox = site(CONFIG);
+    let ran = run(&sandbox, "--day 2999-01-01").exits(2);
+    ran.complains("error: --day 2999-01-01 is in the future: today is 2");
+    assert!(!sandbox.path("etc/reports/shop/2999-01-01").exists());
+    run(&sandbox, DAY).exits(0);
+    // As an earlier version left it.
+    let [day, later] =
+        ["2026-03-01", "2999-01-01"].map(|day| sandbox.path(&format!("etc/reports/shop/{day}")));
+    fs::create_dir(&later).unwrap();
+    for entry in fs::read_dir(&day).unwrap() {
+        let from = entry.unwrap().path();
+        fs::copy(&from, later.join(from.file_name().unwrap())).unwrap();
+    }
+    let latest = sandbox.path("etc/reports/shop/latest");
+    fs::remove_file(&latest).unwrap();
+    std::os::unix::fs::symlink("2999-01-01", &latest).unwrap();
+    run(&sandbox, DAY).exits(0);
+    assert_eq!(fs::read_link(&latest).unwrap().to_str(), Some("2026-03-02"));
+}
+
+/// Cron mails both streams: a condition that is met is on one of them, and counts once.
+#[test]
+fn a_mail_has_each_condition_once() {
+    let fail_on = "fail_on = [\"violations > 0\", \"requests > 1\"]\n";
+    let sandbox = site(&format!("{CONFIG}{fail_on}"));
+    let ran = run(&sandbox, &format!("{DAY} --mail-summary")).exits(1);
+    assert!(ran.stdout.starts_with("botaudit: "), "{}", ran.stdout);
+    let headline = ran.stdout.lines().next().unwrap();
+    assert!(headline.contains(", 2 problems"), "{headline}");
+    for condition in ["violations > 0", "requests > 1"] {
+        let both = format!("{}{}", ran.stdout, ran.stderr);
+        assert_eq!(both.matches(&format!("fail_on \"{condition}\"")).count(), 1, "{both}");
+    }
+    assert!(!ran.stderr.contains("--fail-on"), "{}", ran.stderr);
+    // In a file, the page is no part of the mail of cron.
+    let ran = run(&sandbox, &format!("{DAY} --mail-summary night.txt")).exits(1);
+    assert!(ran.stderr.contains("fail_on \"violations > 0\""), "{}", ran.stderr);
 }

@@ -63,13 +63,17 @@ impl NightlyRun {
         let name = self.config.display().to_string();
         enter_directory_of(&self.config)?;
         let now = UtcTime::from(jiff::Timestamp::now());
-        let shown = (&self.console, &self.view);
+        let shown = (&self.console, &self.view, self.notification.has_stdout());
         let mut jobs = Vec::new();
         for site in &config.sites {
             match Job::new(site, &config, self.day, now, shown) {
                 Ok(job) => jobs.push(job),
                 Err(more) => errors.extend(more),
             }
+        }
+        let is_later = |job: &&Job<'_>| job.day > job.today;
+        if let Some(Job { day, today, .. }) = jobs.iter().find(is_later) {
+            return Err(Error::usage(format!("--day {day} is in the future: today is {today}")));
         }
         if self.only_checks {
             errors.extend(jobs.iter().filter_map(Job::origin_error));

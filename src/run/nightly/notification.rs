@@ -60,8 +60,7 @@ impl Notification {
         console: &dyn Console,
     ) -> Result<()> {
         let text = night_text(nights, events);
-        let has_events = !events.is_empty()
-            || nights.iter().any(|night| night.sums.is_none() || !night.notices.is_empty());
+        let has_events = !events.is_empty() || nights.iter().any(|night| night.is_news());
         if let Some(path) = self.file() {
             replace(path, text.as_bytes())?;
         } else if self.has_stdout() && (has_events || !self.only_news) {

@@ -24,6 +24,7 @@ use crate::numbers::counted;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::run::EvidenceFile;
 use crate::report::summary_view::SummaryView;
+use crate::report::threshold::MetCondition;
 use crate::report::{directory::Staging, metrics::DayMetrics, night_text::SiteNight};
 use crate::table::escape::spelled_out;
 use crate::time::{Day, UtcTime, Window, Zone};
@@ -55,6 +56,8 @@ pub(crate) struct Job<'a> {
     console: SharedConsole,
     /// How the summary is shown.
     view: SummaryView,
+    /// Whether the conditions that are met are on standard output, in the page of the night.
+    is_mailed: bool,
 }
 
 impl<'a> Job<'a> {
@@ -64,7 +67,7 @@ impl<'a> Job<'a> {
         config: &ConfigFile,
         day: Option<Day>,
         now: UtcTime,
-        (console, view): (&SharedConsole, &SummaryView),
+        (console, view, is_mailed): (&SharedConsole, &SummaryView, bool),
     ) -> std::result::Result<Job<'a>, Vec<ConfigError>> {
         let zone = site.audit.timezone.clone().unwrap_or_default().zone();
         let today = zone.day_of(now);
@@ -77,7 +80,7 @@ impl<'a> Job<'a> {
         };
         let day = day.unwrap_or(today.plus(-1));
         let (console, view) = (Arc::clone(console), view.clone());
-        let job = Job { site, today, day, first_kept, audit, console, view };
+        let job = Job { site, today, day, first_kept, audit, console, view, is_mailed };
         let mut faults = refused(site);
         match job.setup(&[]) {
             Ok(setup) => faults.extend(setup.robots_fault()),
@@ -187,7 +190,7 @@ impl<'a> Job<'a> {
         problems.not_understood.iter().for_each(|what| self.tell(MessageLevel::Error, what));
         night.notices.extend(problems.damages.iter().chain(&problems.not_understood).cloned());
         let outcome = self.report(config, state, &setup, night)?;
-        point_to_latest(&self.site.reports)?;
+        point_to_latest(&self.site.reports, self.today)?;
         self.tidy(config, state)?;
         Ok(match outcome {
             _ if !problems.not_understood.is_empty() => RunOutcome::Undecided,
@@ -355,9 +358,14 @@ impl<'a> Job<'a> {
             let written = written.map_err(|err| state.name_damaged(err, day))?;
             let audit = &written.audit;
             if day == self.day {
-                let (concluded, met) = conclude(&written, Some(&directory), setup)?;
+                let (concluded, met) = conclude(&written, Some(&directory), setup, "fail_on")?;
                 outcome = concluded;
-                site_night.notices.extend(met);
+                if !self.is_mailed {
+                    met.iter()
+                        .flat_map(MetCondition::lines)
+                        .for_each(|line| self.console.warn(line));
+                }
+                site_night.met = met;
                 site_night.notices.extend(audit.warnings.iter().cloned());
                 site_night.coverage = audit.coverage.clone();
                 site_night.sums = Some(audit.total_of_crawlers());

@@ -110,6 +110,11 @@ impl Day {
         Day(self.0.saturating_add(days).clamp(*DAYS.start(), *DAYS.end()))
     }
 
+    /// How many days `other` is later; negative if it is earlier.
+    pub(crate) fn days_until(self, other: Day) -> i64 {
+        i64::from(other.0) - i64::from(self.0)
+    }
+
     /// Appends what [`fmt::Display`] writes.
     #[doc(hidden)]
     pub(crate) fn append_to(self, text: &mut Vec<u8>) {

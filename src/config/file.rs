@@ -38,8 +38,21 @@ pub struct ConfigFile {
     pub state: PathBuf,
     /// The days kept in the state, including the day of the run; `None` means all.
     pub keep_state_days: Option<Days>,
+    /// When something is news; a 0 means never.
+    pub news: NewsLimits,
     /// The sites, sorted by name.
     pub sites: Vec<SiteConfig>,
+}
+
+/// From which numbers on something is an event of a night.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewsLimits {
+    /// Lines of a day before one without any.
+    pub silent_lines: u64,
+    /// Lines of an earlier day that come late.
+    pub late_lines: u64,
+    /// Days since the newest address list was fetched.
+    pub lists_days: u64,
 }
 
 /// A site.
@@ -90,6 +103,12 @@ settings! {
         pub state: PathBuf,
         /// The days kept in the state.
         pub keep_state_days: Days,
+        /// The least lines of a day before one without any, for the event that a log is silent.
+        pub silent_lines: usize,
+        /// The least lines that come late, for the event that an earlier day has changed.
+        pub late_lines: usize,
+        /// The age of all address lists, in days, for the event that they are old.
+        pub lists_days: usize,
     }
 }
 
@@ -188,6 +207,11 @@ impl Reader<'_> {
             keep_state_days: top.keep_state_days,
             state: top.state.unwrap_or_else(|| reports.join("state.sqlite")),
             reports,
+            news: NewsLimits {
+                silent_lines: top.silent_lines.unwrap_or(100) as u64,
+                late_lines: top.late_lines.unwrap_or(1) as u64,
+                lists_days: top.lists_days.unwrap_or(14) as u64,
+            },
             sites: Vec::new(),
         };
         match root.get("sites").map(|sites| (sites.span().start, sites.get_ref().as_table())) {

@@ -10,7 +10,10 @@ use crate::numbers::{counted, percent};
 use crate::report::nights::{EventRow, TrendRow};
 use crate::time::Day;
 
-use super::state::rows::{ActorDay, RuledDay};
+use super::state::{
+    news::LineDay,
+    rows::{ActorDay, RuledDay},
+};
 
 /// The number of earlier days that a rate is compared with.
 const RATE_DAYS: i32 = 7;
@@ -26,6 +29,17 @@ const UNREAD_DAYS: i32 = 7;
 
 /// The least requests since the last successful fetch for that event.
 const UNREAD_REQUESTS_MIN: u64 = 100;
+
+/// What the state has of the days of all sites.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownDays<'a> {
+    /// The sums of crawlers.
+    pub actors: &'a [ActorDay],
+    /// The robots.txt files in force.
+    pub ruled: &'a [RuledDay],
+    /// The lines of all clients, ordered by site and day.
+    pub lines: &'a [LineDay],
+}
 
 /// A crawler of one identity at one site.
 type SiteActor<'a> = (&'a str, &'a str, &'a str);
@@ -51,11 +65,14 @@ pub(crate) fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
     rows.into_iter().map(row).collect()
 }
 
-/// The events, the last day first. Actors that are not `is_crawler` are tools, which have none.
+/// The events, the last day first. Actors that are not `is_crawler` are tools, which have none. A
+/// site is silent if it has no line on a day until `last_day` after one with `silent_lines`; 0 means
+/// never.
 pub(crate) fn events(
-    actors: &[ActorDay],
-    ruled: &[RuledDay],
+    KnownDays { actors, ruled, lines }: KnownDays<'_>,
     is_crawler: impl Fn(&ActorDay) -> bool,
+    last_day: impl Fn(&str) -> Option<Day>,
+    silent_lines: u64,
 ) -> Vec<EventRow> {
     let mut first_days: BTreeMap<&str, Day> = BTreeMap::new();
     let mut last_days: BTreeMap<&str, Day> = BTreeMap::new();
@@ -72,7 +89,10 @@ pub(crate) fn events(
         let of_day = OfDay { sums: actor.sums, successful_fetches: actor.successful_fetches };
         by_crawler.entry(site_actor).or_default().entry(actor.day).or_default().absorb(of_day);
     }
-    let mut events = Vec::new();
+    let mut events = nothing_judged(&by_crawler);
+    if silent_lines > 0 {
+        events.extend(fallen_silent(lines, last_day, silent_lines));
+    }
     for (&site_actor, days) in &by_crawler {
         events.extend(first_violation(site_actor, days, first_days[site_actor.0]));
         events.extend(days.keys().filter_map(|&day| doubled(site_actor, days, day)));
@@ -83,11 +103,79 @@ pub(crate) fn events(
     {
         events.extend(about_robots(of_source));
     }
+    sort(&mut events);
+    events
+}
+
+/// The last day first, then by site and kind.
+pub(crate) fn sort(events: &mut [EventRow]) {
     events.sort_by(|left, right| {
         let key =
             |row: &EventRow| (row.site.clone(), row.kind, row.crawler.clone(), row.source.clone());
         right.day.cmp(&left.day).then_with(|| key(left).cmp(&key(right)))
     });
+}
+
+/// An event of a site.
+pub(crate) fn of_site(
+    site: &str,
+    day: Day,
+    kind: &'static str,
+    (before, now): (String, String),
+    message: String,
+) -> EventRow {
+    let (site, source) = (site.to_owned(), String::new());
+    EventRow { site, day, kind, crawler: None, source, before, now, message }
+}
+
+/// Days without a line, each after one with at least `silent_lines`.
+fn fallen_silent(
+    lines: &[LineDay],
+    last_day: impl Fn(&str) -> Option<Day>,
+    silent_lines: u64,
+) -> Vec<EventRow> {
+    let of_day = |site: &str, day: Day| {
+        let found = lines.binary_search_by(|of| (&*of.site, of.day).cmp(&(site, day)));
+        found.map_or(0, |at| lines[at].lines)
+    };
+    let silent = lines.iter().filter_map(|LineDay { site, day, lines }| {
+        let next = day.plus(1);
+        let is_over = last_day(site).is_some_and(|last| next <= last);
+        if *lines < silent_lines || !is_over || of_day(site, next) > 0 {
+            return None;
+        }
+        let message = format!(
+            "the logs have no line of this day, after {} on {day}",
+            counted(*lines, "line")
+        );
+        Some(of_site(site, next, "log-silent", (lines.to_string(), "0".to_owned()), message))
+    });
+    silent.collect()
+}
+
+/// Days with requests of crawlers of which none was judged, each after a day with judged ones.
+fn nothing_judged(by_crawler: &BTreeMap<SiteActor<'_>, BTreeMap<Day, OfDay>>) -> Vec<EventRow> {
+    let mut sums: BTreeMap<(&str, Day), Sums> = BTreeMap::new();
+    for (&(site, ..), days) in by_crawler {
+        for (&day, of_day) in days.iter().filter(|(_, of_day)| of_day.sums.requests > 0) {
+            sums.entry((site, day)).or_default().absorb(of_day.sums);
+        }
+    }
+    let judged = |sums: &Sums| sums.allowed + sums.violations;
+    let mut events = Vec::new();
+    let mut before: Option<(&str, u64)> = None;
+    for ((site, day), of_day) in sums {
+        let was_judged = before.take().filter(|(known, _)| *known == site).map_or(0, |(_, of)| of);
+        if judged(&of_day) == 0 && was_judged > 0 {
+            let message = format!(
+                "none of {} of crawlers could be judged",
+                counted(of_day.requests, "request")
+            );
+            let counts = (was_judged.to_string(), "0".to_owned());
+            events.push(of_site(site, day, "nothing-judged", counts, message));
+        }
+        before = Some((site, judged(&of_day)));
+    }
     events
 }
 
@@ -264,8 +352,9 @@ mod tests {
     ) {
         let other = ActorDay { crawler: "CCBot".to_owned(), ..did((other, 1, 0, 0)) };
         let actors: Vec<ActorDay> = days.iter().copied().map(did).chain([other]).collect();
-        assert_eq!(events(&actors, &[], |_| false).len(), 0);
-        let found = events(&actors, &[], |actor| actor.crawler == "GPTBot");
+        let known = KnownDays { actors: &actors, ruled: &[], lines: &[] };
+        assert_eq!(events(known, |_| false, |_| None, 0).len(), 0);
+        let found = events(known, |actor| actor.crawler == "GPTBot", |_| None, 0);
         let found: Vec<_> = found
             .iter()
             .map(|row| (row.day, row.kind, row.before.as_str(), row.now.as_str()))
@@ -327,12 +416,50 @@ mod tests {
             ruled(6, "200", "b"),
             ruled(7, "404", ""),
         ];
-        let found = events(&[], &days, |_| true);
+        let known = KnownDays { actors: &[], ruled: &days, lines: &[] };
+        let found = events(known, |_| true, |_| None, 0);
         let found: Vec<_> = found
             .iter()
             .map(|row| (row.day, row.kind, row.before.as_str(), row.now.as_str()))
             .collect();
         let changed = (day(2), "robots-changed", "a", "b");
         assert_eq!(found, [(day(4), "robots-failing", "b", "unreadable"), changed]);
+    }
+
+    #[test]
+    fn a_log_falls_silent_on_the_first_day_without_a_line() {
+        let of = |number, lines| LineDay { site: "shop".to_owned(), day: day(number), lines };
+        let check = |lines: &[LineDay], last, least, expected: &[i32]| {
+            let known = KnownDays { actors: &[], ruled: &[], lines };
+            let found = events(known, |_| true, |_| Some(day(last)), least);
+            assert!(found.iter().all(|row| row.kind == "log-silent" && row.now == "0"));
+            let days: Vec<Day> = found.iter().map(|row| row.day).collect();
+            assert_eq!(days, expected.iter().map(|&number| day(number)).collect::<Vec<_>>());
+        };
+        check(&[of(0, 290)], 1, 100, &[1]);
+        check(&[of(0, 290)], 5, 100, &[1]);
+        check(&[of(0, 290)], 0, 100, &[]);
+        check(&[of(0, 99)], 1, 100, &[]);
+        check(&[of(0, 290)], 1, 0, &[]);
+        check(&[of(0, 290), of(1, 0), of(2, 290), of(4, 5)], 9, 100, &[3, 1]);
+    }
+
+    #[test]
+    fn nothing_is_judged_any_more() {
+        let of = |number, allowed| {
+            let sums = Sums { requests: 9, allowed, unknown: 9 - allowed, ..Sums::default() };
+            ActorDay { sums, ..did((number, 0, 0, 0)) }
+        };
+        let check = |actors: &[ActorDay], expected: &[i32]| {
+            let known = KnownDays { actors, ruled: &[], lines: &[] };
+            let found = events(known, |_| true, |_| None, 0);
+            let days: Vec<Day> = found.iter().map(|row| row.day).collect();
+            assert_eq!(days, expected.iter().map(|&number| day(number)).collect::<Vec<_>>());
+        };
+        check(&[of(0, 9), of(1, 0), of(2, 0), of(3, 1), of(5, 0)], &[5, 1]);
+        // The first night says so itself.
+        check(&[of(0, 0)], &[]);
+        let blog = ActorDay { site: "blog".to_owned(), ..of(0, 9) };
+        check(&[blog, of(1, 0)], &[]);
     }
 }

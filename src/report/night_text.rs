@@ -167,12 +167,13 @@ mod tests {
         };
         let text = night_text(&[shop, blog], &vec![row; 30]);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "botaudit: 100 violations, 1 problem, 30 events");
+        assert_eq!(lines[0], "botaudit: 100 violations, 2 problems, 30 events");
         assert!(text.contains("\nshop on 2026-11-20\n  2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n"), "{text}");
         assert!(text.contains("  ... and 4 more, see summary.csv\n"), "{text}");
         assert!(text.contains("\nblog\n  could not be audited\n"), "{text}");
         assert!(text.contains("  shop on 2026-11-20: the robots.txt of x changed\n"), "{text}");
         assert!(text.contains("  ... and 10 more, see events.csv\n") && lines.len() < 60, "{text}");
+        assert!(text.contains("  ! m\n      r\n  ! a"), "{text}");
         assert!(!text.contains('\u{7}'));
     }
 }

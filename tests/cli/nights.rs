@@ -1,5 +1,8 @@
 //! The summary of a night, and the first configuration.
 
+use std::fs::File;
+use std::time::{Duration, SystemTime};
+
 use crate::nightly::{GPTBOT, ROBOTS, on};
 use crate::program::{Sandbox, line, repository, text_of};
 use botaudit::report::metrics::METRICS;
@@ -144,6 +147,61 @@ fn the_page_of_a_night_goes_where_it_is_wanted() {
     assert_eq!(sandbox.text("etc/told.txt"), PAGE);
     let arguments: Vec<&str> = RUN.split(' ').chain(["--notify-cmd", "exit 7"]).collect();
     sandbox.run_words(&arguments, b"").exits(2).complains("--notify-cmd exit 7");
+}
+
+/// Each is in the mail of its night, and in no other.
+#[test]
+fn news_of_the_logs_and_lists_is_mailed_once() {
+    let sandbox = site();
+    let limits = |limits: &str| sandbox.write("etc/botaudit.toml", format!("{limits}{CONFIG}"));
+    let events = |day: &str| -> Vec<String> {
+        let night = RUN.replace("2026-03-01", day);
+        let mail = sandbox.run(&format!("{night} --mail-summary")).exits(0).stdout;
+        let (_, events) = mail.split_once("Events\n").unwrap_or_default();
+        let of_site = format!("  shop on {day}: ");
+        events.lines().map(|line| line.replace(&of_site, "")).collect()
+    };
+    limits("silent_lines = 2\n");
+    assert_eq!(events("2026-03-01").len(), 2);
+    let silent = "the logs have no line of this day, after 2 lines on 2026-03-01";
+    assert_eq!(events("2026-03-02"), [silent]);
+    assert_eq!(events("2026-03-03"), [""; 0], "it was said");
+    limits("silent_lines = 3\n");
+    assert_eq!(events("2026-03-02"), [""; 0]);
+    // Late lines of a day whose report is there.
+    let log = sandbox.text("etc/shop.log") + &line(9, "/open", 200, GPTBOT);
+    sandbox.write("etc/shop.log", log.clone());
+    let late = "1 line of 2026-03-01 came late; the report of that day has changed";
+    assert_eq!(events("2026-03-03"), [late]);
+    assert_eq!(events("2026-03-04"), [""; 0]);
+    assert_eq!(events("2026-03-03"), [late], "the same day has the same events");
+    limits("late_lines = 2\nsilent_lines = 0\n");
+    sandbox.write("etc/shop.log", log + &line(10, "/open", 200, GPTBOT));
+    assert_eq!(events("2026-03-05"), [""; 0]);
+    let table = sandbox.table("etc/reports/events.csv").cells("day event source now");
+    assert!(table.contains(&"2026-03-03 | late-lines | 2026-03-01 | 1".to_owned()), "{table:?}");
+}
+
+#[test]
+fn address_lists_that_get_old_are_news() {
+    let sandbox = site();
+    let list = r#"{"creationTime":"2026-02-20","prefixes":[{"ipv4Prefix":"192.0.2.0/25"}]}"#;
+    sandbox.write("etc/ranges/gptbot.json", list);
+    // 2026-02-20, when it was fetched.
+    let fetched = SystemTime::UNIX_EPOCH + Duration::from_secs(1_771_545_600);
+    let file = File::options().write(true).open(sandbox.path("etc/ranges/gptbot.json"));
+    file.unwrap().set_modified(fetched).unwrap();
+    let ranges = "ip_ranges = \"ranges\"\n";
+    sandbox.write("etc/botaudit.toml", format!("lists_days = 9\n{CONFIG}{ranges}"));
+    let log: String =
+        ["01", "02", "03"].map(|day| on(&format!("{day}/Mar/2026"), 60, "/open")).concat();
+    sandbox.write("etc/shop.log", log);
+    let said = |day: &str| {
+        let night = RUN.replace("2026-03-01", day);
+        let mail = sandbox.run(&format!("{night} --mail-summary")).exits(0).stdout;
+        mail.matches("the newest address list was fetched on 2026-02-20, 9 days before").count()
+    };
+    assert_eq!(["2026-02-28", "2026-03-01", "2026-03-02"].map(said), [0, 1, 0]);
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Params, Transaction, TransactionBehavior, params};
 
-use crate::audit::tally::Tally;
+use crate::audit::{input_tally::InputTally, tally::Tally};
 use crate::error::Result;
 use crate::logs::limitation::Limitation;
+use crate::merge::sum;
 use crate::time::Day;
 
 use super::inputs::{COLUMNS, RecordedInput};
@@ -101,6 +102,10 @@ impl StateChange<'_> {
         let (site, day_text) = (self.site, day.to_string());
         let insert = "INSERT OR REPLACE INTO days (site, day, due, tally) VALUES (?, ?, 1, ?)";
         self.execute(insert, params![site, day_text, tally.to_bytes()])?;
+        let lines = sum(tally.counts.inputs.iter().map(InputTally::lines));
+        let insert = "INSERT INTO lines (site, day, lines) VALUES (?, ?, ?) \
+                      ON CONFLICT (site, day) DO UPDATE SET lines = excluded.lines";
+        self.execute(insert, params![site, day_text, i64::try_from(lines).unwrap_or(i64::MAX)])?;
         for table in ["actors", "ruled"] {
             let delete = format!("DELETE FROM {table} WHERE site = ? AND day = ?");
             self.execute(&delete, params![site, day_text])?;

@@ -6,6 +6,7 @@
 
 pub mod change;
 pub mod inputs;
+pub mod news;
 pub mod rows;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +26,10 @@ const APPLICATION_ID: i32 = 0x626f_746e;
 /// marks a day whose report must be written. `ruled` has the robots.txt in force on a day; `at` is
 /// 0 and `digest` empty if there was none.
 const SCHEMA: &str = include_str!("schema.sql");
+
+/// Tables that a state of this version may lack: the lines of each day when they were counted and when
+/// they were reported, and events that no later night could find again.
+const LATER_SCHEMA: &str = include_str!("news.sql");
 
 /// The version of [`SCHEMA`] and of the tallies in it.
 const VERSION: i32 = 3;
@@ -67,7 +72,7 @@ impl State {
             opened.map_err(|err| failed(path, &err))?;
         let state = State { connection, path: path.to_owned(), memory_bytes: MEMORY_DEFAULT };
         match (application, version, tables) {
-            (APPLICATION_ID, version, _) if version == VERSION => Ok(state),
+            (APPLICATION_ID, version, _) if version == VERSION => state.with_news(),
             (APPLICATION_ID, version, _) => Err(Error::tally(
                 path,
                 format!(
@@ -99,6 +104,12 @@ impl State {
              PRAGMA user_version = {VERSION}; COMMIT;"
         ));
         made.map_err(|err| self.failed(&err))?;
+        self.with_news()
+    }
+
+    /// With the tables that came later.
+    fn with_news(self) -> Result<State> {
+        self.connection.execute_batch(LATER_SCHEMA).map_err(|err| self.failed(&err))?;
         Ok(self)
     }
 
@@ -144,9 +155,14 @@ impl State {
     /// # Errors
     /// If the state cannot be written.
     pub(crate) fn reported(&self, site: &str, day: Day) -> Result<()> {
-        let update = "UPDATE days SET due = 0 WHERE site = ? AND day = ?";
-        let done = self.connection.execute(update, params![site, day.to_string()]);
-        done.map(drop).map_err(|err| self.failed(&err))
+        for update in [
+            "UPDATE days SET due = 0 WHERE site = ? AND day = ?",
+            "UPDATE lines SET reported = lines WHERE site = ? AND day = ?",
+        ] {
+            let done = self.connection.execute(update, params![site, day.to_string()]);
+            done.map_err(|err| self.failed(&err))?;
+        }
+        Ok(())
     }
 
     /// When the last successful run for `site` began; `now` is one, if it is given.
@@ -183,7 +199,7 @@ impl State {
     pub fn tidy(&mut self, site: &str, first_kept: Day) -> Result<()> {
         let first = first_kept.to_string();
         let tidied = self.connection.transaction().and_then(|transaction| {
-            for table in ["days", "actors", "ruled"] {
+            for table in ["days", "actors", "ruled", "lines", "told"] {
                 let delete = format!("DELETE FROM {table} WHERE site = ? AND day < ?");
                 transaction.execute(&delete, params![site, first])?;
             }

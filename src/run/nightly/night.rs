@@ -9,7 +9,7 @@ use crate::audit::tally::counter::TallyLimits;
 use crate::config::file::ConfigFile;
 use crate::crawlers::{crawler::Crawler, registry::Registry};
 use crate::error::{Error, Result};
-use crate::nightly::events::{events, trend};
+use crate::nightly::events::{KnownDays, events, sort, trend};
 use crate::nightly::lock::{Locked, lock, lock_by};
 use crate::nightly::state::{State, rows::ActorDay};
 use crate::report::metrics::{METRICS_FILE, SiteMetrics, metrics_text};
@@ -157,7 +157,7 @@ impl NightlyRun {
         // An error in one site does not prevent the others from being audited.
         let ran = jobs.iter().map(|job| job.run(config, &mut state));
         let (statuses, nights): (Vec<_>, Vec<_>) = ran.unzip();
-        let mut events = write_nights(&config.reports, &state, jobs)?;
+        let mut events = write_nights(config, &state, jobs)?;
         let is_of_night =
             |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
         events.retain(|row| is_of_night(&row.site, row.day));
@@ -207,9 +207,10 @@ fn enter_directory_of(config: &Path) -> Result<()> {
     std::env::set_current_dir(directory).map_err(|err| Error::io("cannot enter", directory, err))
 }
 
-/// Writes `trend.csv` and `events.csv` of the sites of `jobs` into `reports`, up to the last day of
+/// Writes `trend.csv` and `events.csv` of the sites of `jobs` into the directory of reports, up to the last day of
 /// each, and returns the events.
-fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<Vec<EventRow>> {
+fn write_nights(config: &ConfigFile, state: &State, jobs: &[Job<'_>]) -> Result<Vec<EventRow>> {
+    let reports = &*config.reports;
     let by_site: BTreeMap<&str, &Job<'_>> =
         jobs.iter().map(|job| (job.site.name.as_str(), job)).collect();
     let is_over = |site: &str, day| by_site.get(site).is_some_and(|job| day <= job.last_day());
@@ -226,7 +227,14 @@ fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<Vec<E
     }
     let registry_of = |site: &str| registries.get(&by_site.get(site)?.crawlers());
     let row_of = |actor: &ActorDay| registry_of(&actor.site)?.by_name(&actor.crawler);
-    let events = events(&actors, &ruled, |actor| !row_of(actor).is_some_and(Crawler::is_tool));
+    let mut lines = state.line_days()?;
+    lines.retain(|of| is_over(&of.site, of.day));
+    let known = KnownDays { actors: &actors, ruled: &ruled, lines: &lines };
+    let is_crawler = |actor: &ActorDay| !row_of(actor).is_some_and(Crawler::is_tool);
+    let last_day = |site: &str| Some(by_site.get(site)?.last_day());
+    let mut events = events(known, is_crawler, last_day, config.news.silent_lines);
+    events.extend(state.told()?.into_iter().filter(|row| is_over(&row.site, row.day)));
+    sort(&mut events);
     let (trend_path, events_path) = (reports.join(TREND.file), reports.join(EVENTS.file));
     let cannot_write = |path| move |err| Error::io("cannot write", path, err);
     // All sites may have an output of their own elsewhere.

@@ -16,11 +16,14 @@ use crate::input::source::{Source, expand};
 use crate::measures::sums::Sums;
 use crate::merge::Merge;
 use crate::nightly::days::{check_reports, day_directory, point_to_latest, tidy};
+use crate::nightly::events::of_site;
 use crate::nightly::ingest::{IngestProblems, SiteIngest};
+use crate::nightly::state::news::{LATE_LINES, LISTS_OLD};
 use crate::nightly::{
     log_hosts::LogHosts, plan::Plan, refused::refused, rotation::LogFiles, state::State,
 };
 use crate::numbers::counted;
+use crate::report::nights::EventRow;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::run::EvidenceFile;
 use crate::report::summary_view::SummaryView;
@@ -352,6 +355,14 @@ impl<'a> Job<'a> {
         for day in days {
             let directory = day_directory(&self.site.reports, day);
             let tally = ingest.day(state, day)?;
+            let late = state.late_lines(&self.site.name, day)?.unwrap_or_default();
+            let least = config.news.late_lines;
+            if day != self.day && least > 0 && late >= least {
+                self.tell_late(state, day, late)?;
+            }
+            if day == self.day {
+                self.tell_old_lists(state, &tally, config.news.lists_days)?;
+            }
             note_formats(&tally.header, &*self.console);
             let written =
                 self.console.timed("report written", || self.report_day(tally, &directory));
@@ -382,6 +393,34 @@ impl<'a> Job<'a> {
             state.reported(&self.site.name, day)?;
         }
         Ok(outcome)
+    }
+
+    /// Remembers as an event that `late` lines changed `day`, which had a report.
+    fn tell_late(&self, state: &State, day: Day, late: u64) -> Result<()> {
+        let lines = counted(late, "line");
+        let message = format!("{lines} of {day} came late; the report of that day has changed");
+        let counts = (String::new(), late.to_string());
+        let event = of_site(&self.site.name, self.day, LATE_LINES, counts, message);
+        state.tell(&EventRow { source: day.to_string(), ..event }, false)
+    }
+
+    /// Remembers once as an event that no address list is younger than `days`, if there are any; 0
+    /// means never.
+    fn tell_old_lists(&self, state: &State, tally: &Tally, days: u64) -> Result<()> {
+        let lists = tally.header.identities.ranges.iter().flat_map(|ranges| ranges.lists.values());
+        let newest = lists.filter_map(|list| list.fetched_at.or(list.created)).max();
+        let Some(newest) = newest.map(|time| Zone::UTC.day_of(time)) else { return Ok(()) };
+        let age = newest.days_until(self.day);
+        if days == 0 || age < i64::try_from(days).unwrap_or(i64::MAX) {
+            return Ok(());
+        }
+        let message = format!(
+            "the newest address list was fetched on {newest}, {age} days before; run: botaudit crawlers \
+             fetch-ranges"
+        );
+        let counts = (newest.to_string(), age.to_string());
+        let event = of_site(&self.site.name, self.day, LISTS_OLD, counts, message);
+        state.tell(&EventRow { source: newest.to_string(), ..event }, true)
     }
 
     /// Writes the report on `tally` to `output`.

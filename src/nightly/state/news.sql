@@ -1,0 +1,17 @@
+CREATE TABLE IF NOT EXISTS lines (
+    site TEXT NOT NULL,
+    day TEXT NOT NULL,
+    lines INTEGER NOT NULL,
+    reported INTEGER,
+    PRIMARY KEY (site, day)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS told (
+    site TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    day TEXT NOT NULL,
+    source TEXT NOT NULL,
+    before TEXT NOT NULL,
+    now TEXT NOT NULL,
+    message TEXT NOT NULL,
+    PRIMARY KEY (site, kind, day, source)
+) STRICT, WITHOUT ROWID;

@@ -74,7 +74,7 @@ pub(crate) fn tidy(reports: &Path, first_kept: Day) -> Result<Vec<String>> {
 }
 
 /// The days with reports below `reports`, in order.
-fn days(reports: &Path) -> io::Result<Vec<Day>> {
+pub(crate) fn days(reports: &Path) -> io::Result<Vec<Day>> {
     let mut days = Vec::new();
     for entry in fs::read_dir(reports)? {
         let entry = entry?;

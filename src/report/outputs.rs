@@ -21,6 +21,7 @@ use crate::staged::is_stdout;
 
 use crate::classify::restrictions::is_restrictions;
 
+use super::html::shell::GENERATOR;
 use super::schemas::{EVENTS, REQUESTS_EVIDENCE, TREND};
 use super::{directory::check_replaceable, night_text::HEADLINE_START};
 use crate::table::schema::TableSchema;
@@ -51,6 +52,8 @@ pub(crate) enum OutputContent<'a> {
     Trend,
     /// `events.csv`, recognised by its header.
     Events,
+    /// `index.html`, recognised by its generator.
+    Page,
     /// `botaudit.prom`, recognised by the name of its first metric.
     Metrics,
     /// Rules of `deny`, recognised by the name of the command.
@@ -344,6 +347,7 @@ impl OutputContent<'_> {
             OutputContent::Tally => is_tally(head),
             OutputContent::Collected => is_collected(head),
             OutputContent::Night => head.starts_with(HEADLINE_START.as_bytes()),
+            OutputContent::Page => memmem::find(head, GENERATOR.as_bytes()).is_some(),
             OutputContent::Metrics => head.starts_with(b"# HELP botaudit_"),
             OutputContent::Deny => memmem::find(head, b"botaudit deny").is_some(),
             OutputContent::Manual => memmem::find(head, b".TH BOTAUDIT").is_some(),

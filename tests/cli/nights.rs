@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::time::{Duration, SystemTime};
 
+use crate::browser::{browser, show};
 use crate::nightly::{GPTBOT, ROBOTS, on};
 use crate::program::{Sandbox, line, repository, text_of};
 use botaudit::report::metrics::METRICS;
@@ -147,6 +148,42 @@ fn the_page_of_a_night_goes_where_it_is_wanted() {
     assert_eq!(sandbox.text("etc/told.txt"), PAGE);
     let arguments: Vec<&str> = RUN.split(' ').chain(["--notify-cmd", "exit 7"]).collect();
     sandbox.run_words(&arguments, b"").exits(2).complains("--notify-cmd exit 7");
+}
+
+#[test]
+fn one_page_shows_all_nights() {
+    let sandbox = site();
+    sandbox.run(RUN).exits(0);
+    let page = sandbox.text("etc/reports/index.html");
+    for part in [
+        "<h1>1 site up to 2026-03-01</h1>",
+        "href=\"./shop/2026-03-01/report.html\"",
+        "href=\"./shop/2026-02-28/report.html\"",
+        "botaudit report reports/shop --from 2026-02-23 --to 2026-03-01 -o week-of-shop",
+        "first violations by GPTBot (unverified): 1",
+        "robots.txt changed",
+        "since 2026-03-01, still",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let week = "report etc/reports/shop --from 2026-02-23 --to 2026-03-01 -o week-of-shop";
+    sandbox.run(week).exits(0);
+    assert!(sandbox.text("week-of-shop/report.html").contains("GPTBot"));
+    sandbox.run(RUN).exits(0);
+    assert_eq!(sandbox.text("etc/reports/index.html"), page, "equal nights give equal bytes");
+    sandbox.write("etc/reports/index.html", "<p>mine</p>");
+    sandbox.run(RUN).exits(2).complains("was not written by botaudit");
+    let Some(browser) = browser() else { return };
+    let shown = show(&browser, page, "site-1-crawlers", "gptbot");
+    let seen = &shown.seen;
+    for sound in ["captioned", "scoped", "ids", "charts_told", "named"] {
+        assert_eq!(seen[sound], true, "{sound}");
+    }
+    for bad in ["wide", "wide_when_narrow", "main_wide", "main_wide_when_narrow", "pwned"] {
+        assert_eq!(seen[bad], false, "{bad}");
+    }
+    let columns = seen["columns"]["site-1-crawlers"].to_string();
+    assert!(columns.contains("[\"Requests\",3]"), "{columns}");
 }
 
 /// Each is in the mail of its night, and in no other.

@@ -40,8 +40,8 @@ pub(crate) fn bar<const N: usize>(
 /// The most columns of a drawing by day.
 const DAY_COLUMNS_MAX: usize = 60;
 
-/// A small drawing of `numbers`, one for each day. Many days share columns.
-pub(crate) fn days(numbers: &[u64]) -> Markup {
+/// A small drawing of `numbers`, one for each day, in the color `class`. Many days share columns.
+pub(crate) fn days(class: &str, numbers: &[u64]) -> Markup {
     let columns = numbers.chunks(numbers.len().div_ceil(DAY_COLUMNS_MAX).max(1));
     let sums: Vec<u64> = columns.map(|days| days.iter().sum()).collect();
     let most = sums.iter().copied().max().unwrap_or_default();
@@ -49,7 +49,7 @@ pub(crate) fn days(numbers: &[u64]) -> Markup {
         svg class="days" viewBox={ "0 0 " (sums.len().max(1)) " 10" } preserveAspectRatio="none" aria-hidden="true" focusable="false" {
             @for (at, &sum) in sums.iter().enumerate().filter(|(_, sum)| **sum > 0) {
                 @let height = (share(sum, most) * 10.0).max(1.0);
-                rect class="violation" x=(at) y=(format_args!("{:.1}", 10.0 - height)) width="0.85" height=(format_args!("{height:.1}")) {}
+                rect class=(class) x=(at) y=(format_args!("{:.1}", 10.0 - height)) width="0.85" height=(format_args!("{height:.1}")) {}
             }
         }
     }
@@ -236,16 +236,19 @@ mod tests {
 
     #[test]
     fn many_days_share_columns() {
-        let drawn = days(&[0, 5, 10]).0;
+        let drawn = days("violation", &[0, 5, 10]).0;
         assert!(drawn.contains("viewBox=\"0 0 3 10\"") && drawn.matches("rect").count() == 4);
         assert!(drawn.contains("x=\"1\" y=\"5.0\"") && drawn.contains("x=\"2\" y=\"0.0\""));
-        assert!(days(&[1; 61]).0.contains("viewBox=\"0 0 31 10\""));
+        assert!(days("violation", &[1; 61]).0.contains("viewBox=\"0 0 31 10\""));
     }
 
     #[test]
     fn empty_charts_are_drawn() {
         assert!(columns("c", "t", &[("a", "A")], &[], &[]).0.contains("<svg"));
-        assert!(!days(&[0; 3]).0.contains("rect") && !days(&[]).0.contains("rect"));
+        assert!(
+            !days("violation", &[0; 3]).0.contains("rect")
+                && !days("violation", &[]).0.contains("rect")
+        );
         assert!(bar(&[("a", "A")], [0], 0).0.ends_with("</svg>"));
     }
 }

@@ -49,10 +49,10 @@ pub(crate) fn all(model: &PageModel<'_>) -> Markup {
 }
 
 /// Violations by day of `calendar`, drawn, and the days of the first and the last one.
-fn when(violations: &BTreeMap<Day, u64>, calendar: &[Day]) -> Markup {
+pub(crate) fn when(violations: &BTreeMap<Day, u64>, calendar: &[Day]) -> Markup {
     let by_day = calendar.iter().map(|day| violations.get(day).copied().unwrap_or_default());
     let said = since(violations, calendar.last().copied());
-    html! { @if let Some(said) = said { (days(&by_day.collect::<Vec<_>>())) span class="fine" { (said) } } }
+    html! { @if let Some(said) = said { (days("violation", &by_day.collect::<Vec<_>>())) span class="fine" { (said) } } }
 }
 
 /// The days of the first and the last violation; `None` without any. A crawler still does it if it

@@ -10,11 +10,12 @@ mod delay;
 mod fetches;
 mod markup;
 mod method;
+pub(crate) mod nights;
 mod overview;
 mod periods;
 mod reactions;
 mod rules;
-mod shell;
+pub(crate) mod shell;
 mod table;
 mod taken;
 mod tools;
@@ -52,7 +53,7 @@ pub fn page(model: &PageModel<'_>) -> String {
         ("notes", "Notes", "Warnings and notes", Some(overview::notes(model))),
         ("method", "Method", "Method", Some(method::method(model))),
     ];
-    let sections: Vec<Section> = all
+    let sections: Vec<Section<'_>> = all
         .into_iter()
         .filter_map(|(id, short, title, body)| Some((id, short, title, body?)))
         .collect();

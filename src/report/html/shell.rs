@@ -12,13 +12,13 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// A section of the page: its anchor, its entry in the contents, its heading and its content.
-pub(crate) type Section = (&'static str, &'static str, &'static str, Markup);
+pub(crate) type Section<'a> = (&'a str, &'a str, &'a str, Markup);
 
 /// An element of every page's head, by which botaudit recognises its pages.
-const GENERATOR: &str = "<meta name=\"generator\" content=\"botaudit\">";
+pub(crate) const GENERATOR: &str = "<meta name=\"generator\" content=\"botaudit\">";
 
 /// The whole document.
-pub(crate) fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
+pub(crate) fn document(title: &str, header: &Markup, sections: &[Section<'_>]) -> String {
     let document = html! {
         (DOCTYPE) "\n"
         html lang="en" { "\n"
@@ -57,7 +57,7 @@ pub(crate) fn document(title: &str, header: &Markup, sections: &[Section]) -> St
     document.into_string()
 }
 
-fn section_html((id, _, title, body): &Section) -> Markup {
+fn section_html((id, _, title, body): &Section<'_>) -> Markup {
     html! {
         section id=(id) aria-labelledby={ (id) "-title" } { "\n"
             h2 id={ (id) "-title" } class=[(*id == "overview").then_some("unseen")] { (title) } "\n"

@@ -318,7 +318,7 @@ pub(crate) fn is_site(origin: &str) -> bool {
 }
 
 /// A command of this program for a POSIX shell.
-fn command(words: &[&str], more: &[String]) -> String {
+pub(crate) fn command(words: &[&str], more: &[String]) -> String {
     self::words(&[&["botaudit"], words].concat(), more)
 }
 

@@ -2,18 +2,21 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::audit::tally::counter::TallyLimits;
 use crate::config::file::ConfigFile;
-use crate::crawlers::{crawler::Crawler, registry::Registry};
+use crate::crawlers::{crawler::Crawler, identity::Identity, registry::Registry};
 use crate::error::{Error, Result};
+use crate::nightly::days::days;
 use crate::nightly::events::{KnownDays, events, sort, trend};
 use crate::nightly::lock::{Locked, lock, lock_by};
 use crate::nightly::state::{State, rows::ActorDay};
+use crate::report::html::nights::{INDEX, SiteNights, nights_page};
 use crate::report::metrics::{METRICS_FILE, SiteMetrics, metrics_text};
-use crate::report::nights::{EventRow, events_csv, trend_csv};
+use crate::report::nights::{EventRow, TrendRow, events_csv, trend_csv};
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::report::schemas::{EVENTS, TREND};
 use crate::report::{night_text::SiteNight, summary_view::SummaryView};
@@ -127,6 +130,7 @@ impl NightlyRun {
         all.updated("state", &config.state)?;
         all.file("reports", &config.reports.join(TREND.file), OutputContent::Trend)?;
         all.file("reports", &config.reports.join(EVENTS.file), OutputContent::Events)?;
+        all.file("reports", &config.reports.join(INDEX), OutputContent::Page)?;
         all.file("reports", &config.reports.join(METRICS_FILE), OutputContent::Metrics)?;
         if let Some(path) = self.notification.file() {
             all.file("--mail-summary", path, OutputContent::Night)?;
@@ -242,5 +246,36 @@ fn write_nights(config: &ConfigFile, state: &State, jobs: &[Job<'_>]) -> Result<
     let trend = trend_csv(&trend(&actors), registry_of).map_err(cannot_write(&trend_path))?;
     let table = events_csv(&events).map_err(cannot_write(&events_path))?;
     replace_both((&trend_path, &trend), (&events_path, &table))?;
+    let own: Vec<ActorDay> = actors
+        .iter()
+        .filter(|actor| is_crawler(actor) && actor.identity != Identity::Spoofed.as_str())
+        .cloned()
+        .collect();
+    let rows = self::trend(&own);
+    let sites = jobs.iter().map(|job| site_nights(job, reports, &rows, &events));
+    let page = nights_page(&sites.collect::<Result<Vec<_>>>()?);
+    replace(&reports.join(INDEX), page.as_bytes())?;
     Ok(events)
+}
+
+/// What the page of all nights shows of the site of `job`.
+fn site_nights<'a>(
+    job: &Job<'a>,
+    reports: &Path,
+    rows: &'a [TrendRow<'a>],
+    events: &'a [EventRow],
+) -> Result<SiteNights<'a>> {
+    let (name, directory) = (job.site.name.as_str(), &job.site.reports);
+    let days = match days(directory) {
+        Err(err) if err.kind() == ErrorKind::NotFound => Vec::new(),
+        days => days.map_err(|err| Error::io("cannot list", directory, err))?,
+    };
+    Ok(SiteNights {
+        name,
+        directory: directory.display().to_string(),
+        is_beside: *directory == reports.join(name),
+        reports: days.into_iter().filter(|day| *day <= job.last_day()).collect(),
+        trend: rows.iter().filter(|row| row.site == name).collect(),
+        events: events.iter().filter(|event| event.site == name).collect(),
+    })
 }

@@ -90,3 +90,48 @@ impl PathRows {
         self.others.absorb(rest);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::prior_fetches::PriorFetchCounts;
+    use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+    use crate::measures::crawler_tally::CrawlerTally;
+    use crate::measures::sums::{Statuses, Sums};
+    use crate::time::{Day, UtcTime};
+
+    /// The file may come from a stranger.
+    #[test]
+    fn requests_of_a_path_lie_in_the_time_of_their_crawler() {
+        let actor = (CrawlerId(0), Identity::Unverified);
+        let at = |seconds| UtcTime::from_unix_seconds(seconds).unwrap();
+        let span = |first, last| Some(Span { first: at(first), last: at(last) });
+        let sums = Sums { requests: 2, allowed: 2, ..Sums::default() };
+        let tally = CrawlerTally {
+            days: [(Day::parse("1970-01-01").unwrap(), sums)].into_iter().collect(),
+            span: span(5, 9),
+            ..CrawlerTally::default()
+        };
+        let row = ActorRow {
+            origin: "https://a.example".to_owned(),
+            actor,
+            tally,
+            broken: Vec::new(),
+            prior_fetches: PriorFetchCounts::default(),
+            has_read: false,
+            delayed: Vec::new(),
+            usage: Vec::new(),
+            reactions: Vec::new(),
+        };
+        let is_read = |requests, first, last| {
+            let statuses = Statuses { status_2xx: requests, ..Statuses::default() };
+            let answers = AnswerTally { requests, statuses, bytes: 0, span: span(first, last) };
+            let others =
+                [(actor, PathTally { answers, ..PathTally::default() })].into_iter().collect();
+            path_rows(std::slice::from_ref(&row), PathCounts { others, ..PathCounts::default() })
+                .is_ok()
+        };
+        assert!(is_read(2, 5, 9) && is_read(1, 6, 6));
+        assert!(!is_read(2, 4, 9) && !is_read(2, 5, 10) && !is_read(3, 5, 9));
+    }
+}

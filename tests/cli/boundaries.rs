@@ -74,6 +74,29 @@ fn times_around_a_change_include_both_of_their_ends() {
     );
 }
 
+/// A fetch counts if its whole minute lies in the time of the new rules, and the earliest in any order.
+#[test]
+fn a_fetch_counts_from_the_minute_of_a_change_to_that_of_its_end() {
+    let (before, until) = (4 * DAY + 12 * HOUR, 7 * DAY + 59);
+    let copies =
+        |until| [(0, OPEN), (4 * DAY, OPEN), (before, CLOSED), (until, CLOSED), (8 * DAY, OPEN)];
+    for (until, fetches, first) in [
+        (until, &[before][..], utc(before)),
+        (until, &[before - 1], String::new()),
+        (until, &[7 * DAY + 10], utc(7 * DAY)),
+        (until - 1, &[7 * DAY + 10], String::new()),
+        (until, &[before + 2 * HOUR, before + HOUR, before + 3 * HOUR], utc(before + HOUR)),
+    ] {
+        let sandbox = archive(&copies(until));
+        let fetches = fetches.iter().map(|time| line(*time, "/robots.txt", "200", GPTBOT));
+        let touched = line(before + 4 * HOUR, "/shop", "200", GPTBOT);
+        sandbox.write("access.log", fetches.collect::<String>() + &touched);
+        sandbox.run(&format!("{AUDIT} access.log")).exits(0);
+        let rows = sandbox.table("out/reactions.csv").cells("direction first_fetch_utc");
+        assert!(rows.contains(&format!("newly-disallowed | {first}")), "{first}: {rows:?}");
+    }
+}
+
 #[test]
 fn a_crawler_obeyed_late_from_a_tenth_of_the_time_after_the_fetch() {
     let (after, fetch) = (4 * DAY, 4 * DAY + HOUR);

@@ -250,3 +250,39 @@ fn a_mail_has_each_condition_once() {
     let ran = run(&sandbox, &format!("{DAY} --mail-summary night.txt")).exits(1);
     assert!(ran.stderr.contains("fail_on \"violations > 0\""), "{}", ran.stderr);
 }
+
+/// A line that cannot be parsed has no time: it is of the day of the line before it, which an earlier
+/// night has read.
+#[test]
+fn a_line_without_a_time_is_of_the_day_that_an_earlier_night_ended_with() {
+    let sandbox = site(&format!("{CONFIG}min_parse_rate = 0\n"));
+    fs::remove_file(sandbox.path("etc/shop.log")).unwrap();
+    let first = on("01/Mar/2026", 1, "/open");
+    sandbox.write("etc/shop.log", first.clone());
+    run(&sandbox, DAY).exits(0);
+    sandbox.write("etc/shop.log", first + "no line of a log\n" + &on("02/Mar/2026", 1, "/open"));
+    run(&sandbox, "--day 2026-03-02").exits(0);
+    let rejects =
+        |day: &str| sandbox.table(&format!("etc/reports/shop/{day}/rejects.csv")).rows.len();
+    assert_eq!([rejects("2026-03-01"), rejects("2026-03-02")], [1, 0]);
+}
+
+#[test]
+fn a_change_in_an_archive_is_an_event_of_its_origin() {
+    let sandbox = site(&CONFIG.replace("\"robots.txt\"", "\"robots.db\""));
+    sandbox.write("old.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.write("new.txt", "User-agent: *\nDisallow: /secret\n");
+    sandbox.write(
+        "manifest.csv",
+        "origin,fetched_at,status,path,max_age\n\
+         https://shop.example,2026-02-20,200,old.txt,\n\
+         https://shop.example,2026-03-02,200,new.txt,\n",
+    );
+    sandbox.run("robots import -q -a etc/robots.db manifest.csv").exits(0);
+    let log = ["01", "02"].map(|day| on(&format!("{day}/Mar/2026"), 1, "/open"));
+    sandbox.write("etc/shop.log", log.concat());
+    run(&sandbox, DAY).exits(0);
+    run(&sandbox, "--day 2026-03-02").exits(0);
+    let events = sandbox.table("etc/reports/events.csv").cells("day event source");
+    assert_eq!(events, ["2026-03-02 | robots-changed | https://shop.example"]);
+}

@@ -195,3 +195,42 @@ fn logs_alone_that_are_not_understood_give_no_report() {
         assert_eq!(sandbox.names("."), ["access.log", "robots.txt"]);
     }
 }
+
+/// Evidence is in the order of logs, and does not wait for one that is not there.
+#[test]
+fn evidence_goes_on_after_a_log_that_cannot_be_opened() {
+    let sandbox = sandbox();
+    sandbox.write("good.log", lines(5));
+    for threads in [1, 2] {
+        let ran =
+            audit(&sandbox, &format!("--threads {threads} --evidence e.csv gone.log good.log"));
+        ran.exits(3).complains("cannot open gone.log");
+        assert_eq!(sandbox.table("e.csv").rows.len(), 5);
+    }
+}
+
+#[test]
+fn logs_that_are_not_understood_are_named_up_to_three() {
+    let sandbox = sandbox();
+    let bad = lines(20) + &"no line of a log\n".repeat(80);
+    for name in ["a", "b", "c", "d"] {
+        sandbox.write(&format!("{name}.log"), bad.replace("/private", &format!("/private{name}")));
+    }
+    let said = |logs: &str| audit(&sandbox, logs).exits(2).stderr;
+    let three = said("a.log b.log c.log");
+    for name in ["a", "b", "c"] {
+        assert!(
+            three.contains(&format!("{name}.log: read as combined: 20 of 100 lines")),
+            "{three}"
+        );
+    }
+    assert!(!three.contains("more file"), "{three}");
+    let four = said("a.log b.log c.log d.log");
+    assert!(four.contains("; and 1 more file; the minimum is"), "{four}");
+    assert!(!four.contains("d.log"), "{four}");
+    assert_eq!(
+        three.split(" to set the format").next().unwrap().matches("; ").count(),
+        4,
+        "{three}"
+    );
+}

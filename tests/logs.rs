@@ -418,6 +418,9 @@ fn variants_are_detected() {
         line("{ \"log\": \"", "\\\"") + "\\n\", \"stream\": \"stdout\", \"time\": \"x\" }\n";
     check_detection(&spaced, "combined (docker-json)");
     check_detection(&spaced.replace("\": ", "\" : "), "combined (docker-json)");
+    // What Fastly sends, as syslog servers store it.
+    let fastly = r#"2025-04-17T05:10:56+00:00 151.101.1.1 {"timestamp":"2025-04-17T05:10:56+0000","client_ip":"192.0.2.7","host":"example.com","url":"/music/","request_method":"GET","request_user_agent":"UA","response_status":200}"#;
+    check_detection(fastly, "json (syslog)");
     let other_host = "[17/Apr/2025:05:10:56 +0000] 301 - GET http a.example \"/a\" [Client 1.2.3.4] \
                       [Length 166] [Gzip -] \"UA\" \"-\"";
     check_detection(other_host, "nginx_proxy_manager");

@@ -11,6 +11,8 @@
 //!   target is our own. In an nginx or Apache log, such a target is a probe for an open proxy.
 //! - lighttpd's default is combined with the host as the second of three columns: `%h %V %u`.
 
+use memchr::memmem;
+
 use crate::logs::combined::{columns, tail_and_request};
 use crate::logs::{field::RawField, host::is_address, request};
 use crate::url::target::split_scheme;
@@ -47,6 +49,21 @@ pub(crate) fn is_ingress_nginx(line: &[u8]) -> Option<bool> {
             && is_bracketed(tokens.next()?)
             && is_bracketed(tokens.next()?),
     )
+}
+
+/// Whether a line has the duration in seconds between time and request.
+pub(crate) fn is_gandi(line: &[u8]) -> Option<bool> {
+    let at = memmem::find(line, b"] (")?;
+    let end = memmem::find(&line[at..], b" s) \"")?;
+    Some(line[at + b"] (".len()..at + end].iter().all(u8::is_ascii_digit))
+}
+
+/// Whether an object has a key for what only HAProxy writes.
+pub(crate) fn is_haproxy_json(line: &[u8]) -> Option<bool> {
+    const KEYS: [&str; 4] =
+        ["\"frontend\"", "\"frontend_name\"", "\"backend_name\"", "\"termination_state\""];
+    let has = |key: &&str| memmem::find(line, key.as_bytes()).is_some();
+    Some(line.starts_with(b"{") && KEYS.iter().any(has))
 }
 
 /// Whether the target of a line is a whole URL, as in varnishncsa's lines.

@@ -101,7 +101,8 @@ fn columns(header: &[u8], delimiter: u8) -> Option<Vec<Option<LogField>>> {
     Some(columns)
 }
 
-fn field_named(name: &str) -> Option<LogField> {
+/// The field of a key of JSON logs, in any case.
+pub(crate) fn field_named(name: &str) -> Option<LogField> {
     let paths = JsonDialect::CommonNames.paths().iter();
     let mut named =
         paths.filter(|(_, names)| names.split(' ').any(|known| known.eq_ignore_ascii_case(name)));

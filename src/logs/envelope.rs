@@ -254,6 +254,10 @@ fn rfc3164(rest: &[u8]) -> Option<(&[u8], &[u8])> {
         _ => without_bsd_time(rest)?,
     };
     let (first, after_first) = split_token(rest)?;
+    // Fastly's message type "blank", as syslog servers store it: `<time> <host> {...}`.
+    if after_first.starts_with(b"{") && !first.ends_with(b":") {
+        return Some((b"", after_first));
+    }
     if let Some(tag) = first.strip_suffix(b":") {
         return Some((without_pid(tag), after_first));
     }
@@ -339,6 +343,8 @@ mod tests {
         syslog("2024-01-01T00:00:00.1+00:00 h nginx: a", Some(("a", "nginx")));
         syslog("<34>1 2003-10-11T22:14:15.003Z h app 1 ID47 - \u{feff}a", Some(("a", "app")));
         syslog(r#"<34>1 - h app - - [x a="\"]"][y] a b"#, Some(("a b", "app")));
+        syslog("2024-01-01T00:00:00Z 151.101.1.1 {\"a\": 1}", Some(("{\"a\": 1}", "")));
+        syslog("Feb 25 16:19:38 h {\"a\": 1}", Some(("{\"a\": 1}", "")));
         syslog("1 2 3", None);
         syslog("<34>1 - h app - - [x", None);
         syslog("Feb 25 16:19:38 h no tag", None);

@@ -19,6 +19,7 @@ pub mod template;
 pub mod template_token;
 
 mod iis;
+pub mod ltsv;
 mod squid;
 
 mod aws_elb;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::logs::combined::QuotePlaces;
 use crate::logs::csv::Csv;
 use crate::logs::haproxy::{self, Captures};
+use crate::logs::ltsv::Ltsv;
 use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy, iis, squid};
 use crate::logs::{json::Json, limitation::Limitation, reject::Skip, template::Template, w3c::W3c};
 use crate::time::Zone;
@@ -37,6 +38,10 @@ pub enum LineParser {
     Squid,
     /// CSV with a header.
     Csv(Arc<Csv>),
+    /// Caddy's console format: columns before an object.
+    CaddyConsole(Json),
+    /// Labelled tab-separated values.
+    Ltsv(Arc<Ltsv>),
     /// Columns named by a `#Fields` directive.
     W3c(Arc<W3c>),
     /// AWS's application load balancer.
@@ -66,6 +71,8 @@ impl LineParser {
             LineParser::Iis => iis::line(line, zone).into(),
             LineParser::Squid => squid::line(line).into(),
             LineParser::Csv(csv) => csv.line(line, zone),
+            LineParser::CaddyConsole(json) => json.console_line(line, zone),
+            LineParser::Ltsv(ltsv) => ltsv.line(line, zone),
             LineParser::W3c(w3c) => w3c.line(line, zone).into(),
             LineParser::AwsAlb => aws_elb::application(line).into(),
             LineParser::AwsElb => aws_elb::classic(line).into(),
@@ -113,7 +120,7 @@ impl LineParser {
     pub(super) fn is_whole(&self, line: &[u8]) -> bool {
         match self {
             LineParser::Common => !combined::continues_as_combined(line),
-            LineParser::Json(json) => json.is_whole(line),
+            LineParser::Json(json) | LineParser::CaddyConsole(json) => json.is_whole(line),
             _ => true,
         }
     }
@@ -123,8 +130,9 @@ impl LineParser {
         match self {
             LineParser::Haproxy(captures) => captures.limitations(),
             LineParser::Template(template) => template.limitations(),
-            LineParser::Json(json) => json.limitations(),
+            LineParser::Json(json) | LineParser::CaddyConsole(json) => json.limitations(),
             LineParser::Csv(csv) => csv.limitations(),
+            LineParser::Ltsv(ltsv) => ltsv.limitations(),
             LineParser::W3c(w3c) => w3c.limitations(),
             LineParser::ErrorLog => vec![Limitation::ErrorLog],
             _ => Vec::new(),

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use memchr::memmem;
 
+use crate::error::Result;
 use crate::logs::combined_dialect::{
-    is_ingress_nginx, is_lighttpd, is_most_of, is_traefik, is_varnish,
+    is_gandi, is_haproxy_json, is_ingress_nginx, is_lighttpd, is_most_of, is_traefik, is_varnish,
 };
 use crate::logs::csv::Csv;
 use crate::logs::json::{Json, dialect::JsonDialect, own_names::OwnNames};
 use crate::logs::w3c::{W3c, W3cDialect};
+use crate::logs::{apache_format, escape::Escaping, ltsv::Ltsv, nginx_format};
 use crate::logs::{haproxy::Captures, limitation::Limitation, parser::LineParser};
-use crate::logs::{nginx_format, template::compile};
+use crate::logs::{template::compile, template_token::TemplateToken};
 
 /// Makes a parser from the first lines of a file, the configured captures of HAProxy, and the
 /// user's JSON keys.
@@ -85,6 +87,12 @@ formats! {
     "common" "Apache's common, with any fields behind" [NoUserAgent]
         |_, _, _| Some(LineParser::Common);
         r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353"#
+    "gandi" "Gandi's web hosting: vhost_combined with the duration before the request" []
+        |head, _, _| is_most_of(head, is_gandi).then(gandi).flatten();
+        r#"example.com 192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] (0 s) "GET /music/ HTTP/1.1" 200 10353 "-" "Examplebot/1.2""#
+    "uwsgi" "uWSGI's default" [NoUserAgent NoZone]
+        |_, _, _| uwsgi();
+        "[pid: 88185|app: 0|req: 1/1] 192.0.2.7 () {38 vars in 696 bytes} [Thu Apr 17 05:10:56 2025] GET /music/ => generated 10353 bytes in 129 msecs (HTTP/1.1 200) 9 headers in 378 bytes (1 switches on core 3)"
     "squid" "Squid's native format" [NoUserAgent]
         |_, _, _| Some(LineParser::Squid);
         "1744866656.123    310 192.0.2.7 TCP_MISS/200 10353 GET http://example.com/music/ - HIER_DIRECT/192.0.2.80 text/html"
@@ -94,6 +102,12 @@ formats! {
     "caddy" "Caddy's access log" []
         |head, _, _| json(JsonDialect::Caddy, head);
         r#"{"level":"info","ts":1744866656.25,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"192.0.2.7","remote_port":"4711","client_ip":"192.0.2.7","proto":"HTTP/2.0","method":"GET","host":"example.com","uri":"/music/","headers":{"User-Agent":["Examplebot/1.2"]},"tls":{"version":772}},"duration":0.01,"size":10353,"status":200}"#
+    "caddy_console" "Caddy's console format, whose lines end in an object" []
+        |head, _, _| match json(JsonDialect::CaddyConsole, head)? {
+            LineParser::Json(json) => Some(LineParser::CaddyConsole(json)),
+            _ => None,
+        };
+        "2025/04/17 05:10:56.123\tinfo\thttp.log.access.log0\thandled request\t{\"request\": {\"remote_ip\": \"192.0.2.7\", \"remote_port\": \"4711\", \"client_ip\": \"192.0.2.7\", \"proto\": \"HTTP/2.0\", \"method\": \"GET\", \"host\": \"example.com\", \"uri\": \"/music/\", \"headers\": {\"User-Agent\": [\"Examplebot/1.2\"]}, \"tls\": {\"version\": 772}}, \"duration\": 0.017, \"size\": 10353, \"status\": 200}"
     "traefik_json" "Traefik's access log in JSON" []
         |head, _, _| json(JsonDialect::Traefik, head);
         r#"{"ClientAddr":"192.0.2.7:4711","ClientHost":"192.0.2.7","DownstreamContentSize":10353,"DownstreamStatus":200,"RequestAddr":"example.com","RequestHost":"example.com","RequestMethod":"GET","RequestPath":"/music/","RequestPort":"-","RequestProtocol":"HTTP/2.0","RequestScheme":"https","StartUTC":"2025-04-17T05:10:56.123456789Z","level":"info","msg":"","request_User-Agent":"Examplebot/1.2","time":"2025-04-17T05:10:56Z"}"#
@@ -109,12 +123,21 @@ formats! {
     "akamai" "Akamai DataStream 2 in JSON" []
         |head, _, _| json(JsonDialect::Akamai, head);
         r#"{"version":2,"cp":"123456","reqTimeSec":"1744866656.123","bytes":"10353","cliIP":"192.0.2.7","statusCode":"200","proto":"HTTPS/HTTP2","reqHost":"example.com","reqMethod":"GET","reqPath":"music/","reqPort":"443","UA":"Examplebot%2F1.2","queryStr":"-"}"#
+    "haproxy_json" "HAProxy with a log-format in JSON, with keys that are usual" [NoZone]
+        |head, _, _| match is_most_of(head, is_haproxy_json) {
+            true => json(JsonDialect::Haproxy, head),
+            false => None,
+        };
+        r#"{"type":"haproxy","timestamp":1744866656,"http_status":200,"http_request":"GET /music/ HTTP/1.1","remote_addr":"192.0.2.7","bytes_read":10353,"backend_name":"app","http_host":"example.com","http_user_agent":"Examplebot/1.2"}"#
     "json" "JSON of nginx, Apache and others, with keys that are usual or that --json-fields names" []
         |head, _, own| Json::detected(JsonDialect::CommonNames, head, own).map(LineParser::Json);
         r#"{"time_iso8601":"2025-04-17T05:10:56+01:00","remote_addr":"192.0.2.7","host":"example.com","scheme":"https","request":"GET /music/ HTTP/2.0","status":"200","body_bytes_sent":"10353","http_user_agent":"Examplebot/1.2"}"#
     "csv" "CSV with a header: time, client, host, method, path, status, user_agent and the like" []
         |head, _, _| Some(LineParser::Csv(Arc::new(Csv::detected(head)?)));
         "time,client_ip,host,method,uri,status,bytes,user_agent\n2025-04-17T05:10:56Z,192.0.2.7,example.com,GET,/music/,200,10353,Examplebot/1.2"
+    "ltsv" "labelled tab-separated values, with the labels of ltsv.org or usual keys" []
+        |head, _, _| Some(LineParser::Ltsv(Arc::new(Ltsv::detected(head)?)));
+        "time:[17/Apr/2025:05:10:56 +0000]\thost:192.0.2.7\treq:GET /music/ HTTP/1.1\tstatus:200\tsize:10353\treferer:-\tua:Examplebot/1.2\tvhost:example.com"
     "cloudfront" "CloudFront's standard logs (v1, and v2 in W3C format)" [BestEffort]
         |head, _, _| w3c(W3cDialect::CloudFront, head);
         "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id x-host-header cs-protocol\n2025-04-17\t05:10:56\tFRA2\t10353\t192.0.2.7\tGET\td111111abcdef8.cloudfront.net\t/music/\t200\t-\tExamplebot/1.2\t-\t-\tHit\tSOX4xwn4XV6Q4rgb7XiVGOHms_BGlTAC4KyHmureZmBNrjGdRLiNIQ==\texample.com\thttps"
@@ -139,6 +162,28 @@ fn json(dialect: JsonDialect, head: &[&[u8]]) -> Option<LineParser> {
     Json::detected(dialect, head, None).map(LineParser::Json)
 }
 
+/// Gandi has one format for all sites.
+fn gandi() -> Option<LineParser> {
+    template(nginx_format::parse(
+        "$host $remote_addr - $remote_user [$time_local] ($seconds s) \"$request\" $status \
+         $body_bytes_sent \"$http_referer\" \"$http_user_agent\"",
+    ))
+}
+
+/// The time is in the zone of the server, and the target is as sent.
+fn uwsgi() -> Option<LineParser> {
+    let tokens = apache_format::parse(
+        "[pid: %{pid}e|app: %{app}e|req: %{number}e] %h (%u) {%{vars}e} [%{%a %b %e %H:%M:%S %Y}t] \
+         %r => generated %B bytes in %{duration}e (%{protocol}e %s) %{rest}e",
+    );
+    template(tokens.map(|tokens| (tokens, Escaping::None)))
+}
+
+fn template(parsed: Result<(Vec<TemplateToken>, Escaping)>) -> Option<LineParser> {
+    let (tokens, escaping) = parsed.ok()?;
+    Some(LineParser::Template(Arc::new(compile(tokens, escaping).ok()?)))
+}
+
 /// Nginx Proxy Manager has one format for proxy hosts, and one for all others.
 fn proxy_manager(head: &[&[u8]]) -> Option<LineParser> {
     let has_server = |line: &[u8]| Some(memmem::find(line, b" [Sent-to ").is_some());
@@ -151,8 +196,7 @@ fn proxy_manager(head: &[&[u8]]) -> Option<LineParser> {
          $remote_addr] [Length $body_bytes_sent] [Gzip $gzip_ratio]{server} \"$http_user_agent\" \
          \"$http_referer\""
     );
-    let (tokens, escaping) = nginx_format::parse(&text).ok()?;
-    Some(LineParser::Template(Arc::new(compile(tokens, escaping).ok()?)))
+    template(nginx_format::parse(&text))
 }
 
 fn w3c(dialect: W3cDialect, head: &[&[u8]]) -> Option<LineParser> {

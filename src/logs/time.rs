@@ -146,7 +146,7 @@ fn parse(text: &[u8]) -> Option<UtcTime> {
     match text.get(2) {
         Some(b'/') => match text.try_into() {
             Ok(text) => parse_clf(text),
-            Err(_) => parse_clf_with_fraction(text),
+            Err(_) => parse_clf_with_fraction(text).or_else(|| parse_cpanel(text)),
         },
         _ => match text.get(4) {
             Some(b'-') => parse_rfc3339(text),
@@ -164,6 +164,19 @@ fn parse_clf_with_fraction(text: &[u8]) -> Option<UtcTime> {
     whole[..20].copy_from_slice(&text[..20]);
     let zone: [u8; 6] = fraction[digits..].try_into().ok()?;
     whole[20..].copy_from_slice(&zone);
+    parse_clf(&whole)
+}
+
+/// cPanel's `04/17/2025:05:10:56 -0000`, with the month first.
+fn parse_cpanel(text: &[u8]) -> Option<UtcTime> {
+    const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
+    let text: &[u8; 25] = text.try_into().ok()?;
+    let month = usize::try_from(two_digits(text, 0)?.checked_sub(1)?).ok()?;
+    let mut whole = [0; 26];
+    whole[..2].copy_from_slice(&text[3..5]);
+    whole[2] = b'/';
+    whole[3..6].copy_from_slice(MONTHS.chunks_exact(3).nth(month)?);
+    whole[6..].copy_from_slice(&text[5..]);
     parse_clf(&whole)
 }
 

@@ -12,6 +12,10 @@ pub(crate) enum JsonDialect {
     CommonNames,
     /// Caddy, whose other loggers write to the same stream: see `CADDY`.
     Caddy,
+    /// Caddy's console format, whose time and logger are columns before the object.
+    CaddyConsole,
+    /// HAProxy with a `log-format` in JSON: see `HAPROXY`.
+    Haproxy,
     /// Traefik: see `TRAEFIK`.
     Traefik,
     /// Cloudflare Logpush, including Cloudflare's own requests: see `CLOUDFLARE`.
@@ -29,7 +33,8 @@ impl JsonDialect {
     pub(crate) fn paths(self) -> &'static [Paths] {
         match self {
             JsonDialect::CommonNames => COMMON_NAMES,
-            JsonDialect::Caddy => CADDY,
+            JsonDialect::Caddy | JsonDialect::CaddyConsole => CADDY,
+            JsonDialect::Haproxy => HAPROXY,
             JsonDialect::Traefik => TRAEFIK,
             JsonDialect::Cloudflare => CLOUDFLARE,
             JsonDialect::GoogleCloud => GOOGLE_CLOUD,
@@ -44,11 +49,13 @@ impl JsonDialect {
         let source = value(LogField::Source);
         let is_unset = |part| value(part).is_empty();
         let is_other = match self {
-            JsonDialect::CommonNames | JsonDialect::Akamai => false,
+            JsonDialect::CommonNames | JsonDialect::Haproxy | JsonDialect::Akamai => false,
             // Other loggers write to the same stream; those for errors and for the reverse proxy
             // repeat requests.
             JsonDialect::Caddy if source.is_empty() => is_unset(LogField::Target),
-            JsonDialect::Caddy => !source.starts_with(b"http.log.access"),
+            JsonDialect::Caddy | JsonDialect::CaddyConsole => {
+                !source.starts_with(b"http.log.access")
+            }
             // By default, Traefik's own log goes to the same stream; its lines have a message.
             JsonDialect::Traefik => {
                 !source.is_empty() && is_unset(LogField::Method) && is_unset(LogField::Target)
@@ -77,7 +84,7 @@ impl JsonDialect {
             _ if self == JsonDialect::Akamai => {
                 raw.split(|&byte| byte == b'/').next().unwrap_or(raw)
             }
-            _ if self != JsonDialect::Caddy => raw,
+            _ if !matches!(self, JsonDialect::Caddy | JsonDialect::CaddyConsole) => raw,
             None => b"http",
             Some(b'0'..=b'9') => b"https",
             Some(_) => raw,
@@ -114,7 +121,7 @@ const COMMON_NAMES: &[Paths] = &[
     (
         LogField::Host,
         "http_host host vhost virtual_host authority server_name servername serverName \
-         request_host domain url.domain http.request.host",
+         request_host :authority domain url.domain http.request.host",
     ),
     (LogField::Port, "server_port port url.port"),
     (
@@ -123,12 +130,17 @@ const COMMON_NAMES: &[Paths] = &[
     ),
     (
         LogField::Method,
-        "request_method method verb http_method request_type requestMethod http.request.method",
+        "request_method method verb http_method request_type requestMethod http.request.method \
+         :method",
     ),
     (LogField::Request, "request request_line requestLine first_line http_request"),
-    (LogField::Target, "request_uri requestUri requesturi request_url target url.original"),
+    (
+        LogField::Target,
+        "request_uri requestUri requesturi request_url x-envoy-origin-path \
+         x-envoy-original-path target url.original",
+    ),
     (LogField::Url, "url request_full_uri full_url url.full"),
-    (LogField::Path, "path uri request_path uri_path document_uri url.path"),
+    (LogField::Path, "path uri request_path uri_path document_uri url.path :path"),
     (LogField::Query, "args query_string query request_query uri_query url.query"),
     (
         LogField::Status,
@@ -171,6 +183,40 @@ const CADDY: &[Paths] = &[
     (LogField::UserAgent, "request.headers.User-Agent"),
     (LogField::Referer, "request.headers.Referer"),
     (LogField::Source, "logger"),
+];
+
+/// HAProxy has no JSON of its own: administrators write it in `log-format`, with names from
+/// published configurations. `server_name` (`%s`) is a server behind HAProxy, not a host. Times
+/// (`%t`, `%tr`) have no zone; `%Ts` is in seconds since 1970.
+const HAPROXY: &[Paths] = &[
+    (
+        LogField::Time,
+        "accept_date request_date request_time_iso8601 time_iso8601 timestamp time date_time \
+         datetime @timestamp date ts",
+    ),
+    (LogField::Client, "client_ip remote_addr client_addr client_address clientip client src ip"),
+    (LogField::ForwardedFor, "x_forwarded_for x-forwarded-for http_x_forwarded_for xff"),
+    (
+        LogField::Host,
+        "http_host host request_host req_host http_request_host header_host vhost hdr_host domain",
+    ),
+    (LogField::Scheme, "scheme request_scheme"),
+    (LogField::Method, "http_method method request_method http_request_method verb"),
+    (LogField::Request, "http_request request request_line"),
+    (LogField::Target, "request_uri http_uri http_request_uri uri url"),
+    (
+        LogField::Path,
+        "http_path path request_path http_request_path http_request_path_without_query",
+    ),
+    (LogField::Query, "http_query query query_string http_query_string http_request_query_string"),
+    (LogField::Status, "status_code http_status http_status_code status response_code"),
+    (LogField::Bytes, "bytes_read bytes_sent bytes response_size"),
+    (
+        LogField::UserAgent,
+        "user_agent http_user_agent useragent userAgent user-agent ua http_request_user_agent \
+         header_user_agent agent",
+    ),
+    (LogField::Referer, "referer http_referer referrer"),
 ];
 
 /// Traefik's access log in JSON.

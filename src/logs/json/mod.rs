@@ -7,6 +7,7 @@ pub mod dialect;
 pub mod own_names;
 pub mod proposal;
 
+mod console;
 mod key_predictor;
 mod key_tree;
 mod scan;
@@ -17,14 +18,15 @@ use std::sync::Arc;
 use crate::logs::field_kind::{LogField, fields};
 use crate::logs::record::{Fields, RequestFields};
 use crate::logs::reject::{Reject, Skip};
-use crate::logs::{LineContent, escape::Escaping, limitation::Limitation};
+use crate::logs::{LineContent, escape::Escaping, field::RawField, limitation::Limitation};
 use crate::time::Zone;
 
+use console::ConsoleLine;
 use dialect::JsonDialect;
 use key_predictor::KeyPredictor;
 use key_tree::{KeyTree, ValueSlot};
 use own_names::OwnNames;
-use scan::{JsonValue, scan};
+use scan::{JsonValue, MalformedJson, scan};
 use template::Templates;
 
 /// The layout of one file. Cheap to clone.
@@ -78,11 +80,8 @@ impl Json {
             };
         };
         let mut values = Values::default();
-        if !self.templates.read(object, &mut values) {
-            if scan(object, &self.wanted, &mut self.predictor, &mut values).is_err() {
-                return LineContent::Reject(Reject::BadJson);
-            }
-            self.templates.learn(object, &self.wanted);
+        if self.read(object, &mut values).is_err() {
+            return LineContent::Reject(Reject::BadJson);
         }
         if let Some(skip) = self.skip(&values) {
             return LineContent::Skip(skip);
@@ -90,10 +89,43 @@ impl Json {
         self.fields(&values, zone).into()
     }
 
+    /// Finds the fields of a line of Caddy's console format.
+    pub(crate) fn console_line<'a>(&mut self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
+        let Some(console) = ConsoleLine::of(line) else {
+            return LineContent::Reject(Reject::OtherFormat);
+        };
+        // Other loggers have other objects, or none.
+        if !console.logger.starts_with(b"http.log.access") {
+            return LineContent::Skip(Skip::NotAccess);
+        }
+        let mut values = Values::default();
+        if self.read(console.object, &mut values).is_err() {
+            return LineContent::Reject(Reject::BadJson);
+        }
+        add_columns(&console, &mut values);
+        self.fields(&values, zone).into()
+    }
+
+    /// Reads the values of an object.
+    #[inline]
+    fn read<'a>(&mut self, object: &'a [u8], values: &mut Values<'a>) -> Result<(), MalformedJson> {
+        if !self.templates.read(object, values) {
+            scan(object, &self.wanted, &mut self.predictor, values)?;
+            self.templates.learn(object, &self.wanted);
+        }
+        Ok(())
+    }
+
     #[inline]
     fn fields<'a>(&self, values: &Values<'a>, zone: &'a Zone) -> Result<Fields<'a>, Reject> {
         let mut fields = fields(|part| values[part as usize].field, zone)?;
         fields.scheme = self.dialect.scheme(fields.scheme);
+        if self.dialect == JsonDialect::Haproxy
+            && let RequestFields::Parts { query, .. } = &mut fields.request
+        {
+            // Its variable of the query begins with the question mark.
+            query.raw = query.raw.strip_prefix(b"?").unwrap_or(query.raw);
+        }
         if self.dialect == JsonDialect::Akamai {
             fields.user_agent.escaping = Escaping::Percent;
             fields.referer.escaping = Escaping::Percent;
@@ -112,7 +144,16 @@ impl Json {
     /// The values of a line that has a request.
     fn record<'a>(&self, line: &'a [u8]) -> Option<Values<'a>> {
         let mut values = Values::default();
-        scan(object(line)?, &self.wanted, &mut KeyPredictor::default(), &mut values).ok()?;
+        let mut read =
+            |object| scan(object, &self.wanted, &mut KeyPredictor::default(), &mut values).ok();
+        match self.dialect {
+            JsonDialect::CaddyConsole => {
+                let console = ConsoleLine::of(line)?;
+                read(console.object)?;
+                add_columns(&console, &mut values);
+            }
+            _ => read(object(line)?)?,
+        }
         let zone = Zone::UTC;
         let is_record = self.skip(&values).is_none()
             && self.fields(&values, &zone).is_ok()
@@ -124,6 +165,13 @@ impl Json {
     #[inline]
     fn skip(&self, values: &Values<'_>) -> Option<Skip> {
         self.dialect.skip(|part| raw(values, part))
+    }
+}
+
+/// Adds the columns of Caddy's console format to the values of the object.
+fn add_columns<'a>(console: &ConsoleLine<'a>, values: &mut Values<'a>) {
+    for (field, raw) in [(LogField::Time, console.time), (LogField::Source, console.logger)] {
+        values[field as usize].field = RawField::plain(raw);
     }
 }
 

@@ -173,6 +173,9 @@ lints! {
     // Groups.
     RuleBeforeGroup "rule-before-group" Error
         "Rules count only after a User-agent line. Rules before the first one have no effect."
+    NoGroup "no-group" Warning
+        "The file has fields such as Host, but no User-agent line and no rule. It names no crawler, \
+         so everything may be requested. A file of Sitemap lines alone is usual and not reported."
     GroupContinues "group-continues" Warning
         "Only Allow and Disallow end a list of User-agent lines. Other fields between them do \
          not, so the names before and after them share the rules that follow. Some older parsers \
@@ -197,7 +200,8 @@ lints! {
         "Text follows the * of a User-agent line. Google's parser reads it as * alone; parsers \
          that compare the whole value do not."
     SeveralTokens "several-tokens" Error
-        "Each User-agent line has one name. The text after the first name is not read."
+        "Each User-agent line has one name. The text after the first name is not read. Two names \
+         with nothing between them are a third one, which no crawler has."
     HeaderAsToken "header-as-token" Error
         "The value is a whole User-Agent header. Crawlers look for their short name (product \
          token), and of this value they read the first word only."
@@ -210,6 +214,8 @@ lints! {
          to look for its whole name."
     MisspeltToken "misspelt-token" Warning
         "No known crawler has this name, but one has a very similar name."
+    RetiredToken "retired-token" Info
+        "The crawler of this name no longer exists. Its line does no harm and has no effect."
     UnknownToken "unknown-token" Info
         "botaudit knows no crawler of this name. It may be a small or old one."
     ControlToken "control-token" Info

@@ -85,6 +85,39 @@ impl Diagnostics {
         self.counts[code.index()] = 0;
     }
 
+    /// Joins the findings with `code` that follow each other in runs: `continues` is asked for each
+    /// one and the next. The first says how many are like it. The findings are sorted.
+    pub(super) fn join_runs(
+        &mut self,
+        code: Code,
+        continues: impl Fn(&Diagnostic, &Diagnostic) -> bool,
+    ) {
+        let is_of_code = |diagnostic: &Diagnostic| diagnostic.code == code;
+        if self.count(code) < 2 || self.count(code) > KEPT_MAX {
+            return;
+        }
+        let (found, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.kept).into_iter().partition(is_of_code);
+        self.kept = others;
+        self.counts[code.index()] = 0;
+        for run in found.chunk_by(continues) {
+            let [first, .., last] = run else {
+                self.counts[code.index()] += 1;
+                self.kept.extend_from_slice(run);
+                continue;
+            };
+            let more = run.len() - 1;
+            let alike = match more {
+                1 => format!("; line {} is like it", last.line),
+                _ => format!("; {more} more lines up to line {} are like it", last.line),
+            };
+            let message = [&first.message, alike.as_bytes()].concat().into();
+            self.counts[code.index()] += 1;
+            self.kept.push(Diagnostic { message, ..first.clone() });
+        }
+        self.sort();
+    }
+
     /// Sorts the findings by line, then by code.
     pub(super) fn sort(&mut self) {
         self.kept.sort_by_key(|diagnostic| (diagnostic.line, diagnostic.code));

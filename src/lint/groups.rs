@@ -25,11 +25,29 @@ pub(super) fn diagnose(
     names: &KnownTokens<'_>,
     diagnostics: &mut Diagnostics,
 ) {
+    diagnose_no_group(text, robots, diagnostics);
     diagnose_merged(robots, diagnostics);
     diagnose_empty(robots, diagnostics);
     diagnose_crawl_delay(text, robots, names, diagnostics);
     for group in &robots.groups {
         diagnose_empty_disallow(group, diagnostics);
+    }
+}
+
+/// Rules and statements about use before the first group have findings of their own.
+fn diagnose_no_group(text: &[u8], robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
+    let others = [Code::RuleBeforeGroup, Code::UsageOutsideGroup];
+    let is_said = others.iter().any(|code| diagnostics.count(*code) > 0);
+    if !robots.groups.is_empty() || is_said {
+        return;
+    }
+    let is_unused = |line: &_| matches!(field::read(line), Content::Field(field) if field.kind == FieldKind::Unused);
+    if let Some(line) = lines(text).find(is_unused) {
+        diagnostics.add(line.number, Code::NoGroup, || {
+            let message = "the file has no User-agent line, so it binds no crawler";
+            let advice = "If everything may be requested, write 'User-agent: *' and 'Disallow:'.";
+            (message, advice)
+        });
     }
 }
 

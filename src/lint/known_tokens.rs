@@ -6,6 +6,12 @@ use crate::lint::distance::distance;
 
 use std::collections::HashMap;
 
+/// The shortest name that counts as a part of two glued ones; shorter ones are parts by chance.
+const GLUED_BYTES_MIN: usize = 6;
+
+/// The longest first name of two; a hostile file has long ones.
+const GLUED_BYTES_MAX: usize = 60;
+
 /// A registry by product token.
 #[derive(Debug)]
 pub struct KnownTokens<'r> {
@@ -61,7 +67,7 @@ impl<'r> KnownTokens<'r> {
     }
 
     /// The name that `written` probably means: it differs by one letter, by two in a long name, or
-    /// by a missing `bot`. The first letter must be equal, and short last words (`-SA`, `-BA`) must
+    /// by a missing `bot` or `-User`. The first letter must be equal, and short last words (`-SA`, `-BA`) must
     /// be equal because they distinguish products.
     pub(super) fn closest(&self, written: &[u8]) -> Option<&'r str> {
         let slips_max = match written.len() {
@@ -74,17 +80,27 @@ impl<'r> KnownTokens<'r> {
             if !is_same(written.get(..1)?, token.get(..1)?) {
                 return None;
             }
-            let is_unfinished = written.len() >= 4
-                && token.len() == written.len() + 3
-                && is_same(&token[..written.len()], written)
-                && is_same(&token[written.len()..], b"bot");
-            if is_unfinished {
-                return Some(1);
+            let missing = token.split_at_checked(written.len()).filter(|_| written.len() >= 4);
+            let missing = missing.filter(|(start, _)| is_same(start, written));
+            match missing.map(|(_, end)| end.to_ascii_lowercase()).as_deref() {
+                Some(b"bot") => return Some(1),
+                Some(b"-user") => return Some(2),
+                _ => {}
             }
             distance(written, token, slips_max).filter(|_| is_last_word_safe(written, token))
         };
         let close = self.tokens.iter().filter_map(|token| Some((slips(token)?, *token)));
         close.min_by_key(|(slips, _)| *slips).map(|(_, token)| token)
+    }
+
+    /// The two known names of which `written` consists, if nothing is between them.
+    pub(super) fn glued<'w>(&self, written: &'w [u8]) -> Option<(&'w [u8], &'w [u8])> {
+        let is_known =
+            |name: &[u8]| name.len() >= GLUED_BYTES_MIN && !self.crawlers(name).is_empty();
+        let splits = GLUED_BYTES_MIN..written.len().min(GLUED_BYTES_MAX);
+        splits
+            .map(|at| written.split_at(at))
+            .find(|(first, second)| is_known(first) && is_known(second))
     }
 
     /// The crawlers that are documented to honour Crawl-delay, in matching order.
@@ -122,6 +138,8 @@ mod tests {
         let cases = [
             ("Googelbot", Some("Googlebot")),
             ("google", Some("Googlebot")),
+            ("ChatGPT", Some("ChatGPT-User")),
+            ("claude", Some("ClaudeBot")),
             ("bingbot", Some("bingbot")),
             ("ClaudBot", Some("ClaudeBot")),
             ("WebZAP", None),

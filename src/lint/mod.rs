@@ -19,9 +19,11 @@ mod case;
 mod fields;
 mod groups;
 mod lines;
+mod old_names;
 mod patterns;
 mod plain;
 mod redundancy;
+mod runs;
 mod tokens;
 mod usage;
 mod whole_file;
@@ -71,6 +73,7 @@ pub fn lint(body: &[u8], names: &KnownTokens<'_>, dialect: Dialect) -> Diagnosti
         redundancy::diagnose(&read_in(robots, dialect), dialect, &mut diagnostics);
     }
     diagnostics.sort();
+    runs::join(&mut diagnostics);
     diagnostics
 }
 

@@ -2,7 +2,7 @@
 
 use crate::crawlers::crawler::{Crawler, InformationSource, RepApplies, Visibility};
 use crate::lint::diagnostic::{Diagnostics, few, quote, quoting, say, short};
-use crate::lint::{catalogue::Code, known_tokens::KnownTokens};
+use crate::lint::{catalogue::Code, known_tokens::KnownTokens, old_names};
 use crate::numbers::counted;
 use crate::robots::field::strip;
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
@@ -38,7 +38,7 @@ pub(super) fn diagnose(
     let mut compared = 0;
     unknown.retain(|token| {
         compared += 1;
-        compared > COMPARED_MAX || !is_misspelt(token, names, diagnostics)
+        compared > COMPARED_MAX || !is_explained(token, names, diagnostics)
     });
     diagnose_unknown(&unknown, diagnostics);
 }
@@ -180,6 +180,33 @@ fn second_name<'a>(
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = text.split(|byte| b" \t,;|&".contains(byte)).map(token_part);
     words.filter(|word| !word.is_empty()).take(COMPARED_MAX)
+}
+
+/// Whether the name is retired, two names, or a misspelled known one; a finding is then added.
+fn is_explained(
+    token: &ProductToken,
+    names: &KnownTokens<'_>,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let name = token_part(&token.written);
+    if let Some(what) = old_names::retired(name) {
+        diagnostics.add(token.line, Code::RetiredToken, || {
+            let message = quoting("no crawler has the name {} any more", name);
+            (message, format!("You can remove it: {what}."))
+        });
+        return true;
+    }
+    if let Some((first, second)) = names.glued(name) {
+        diagnostics.add(token.line, Code::SeveralTokens, || {
+            let message = say(
+                "no crawler is called {}: it is {} and {} on one line",
+                &[&quote(name), &quote(first), &quote(second)],
+            );
+            (message, "Write one User-agent line for each name.")
+        });
+        return true;
+    }
+    !old_names::is_own(name) && is_misspelt(token, names, diagnostics)
 }
 
 /// Whether the name is a misspelled known one; a finding is then added.

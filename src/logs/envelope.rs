@@ -343,8 +343,8 @@ mod tests {
         syslog("2024-01-01T00:00:00.1+00:00 h nginx: a", Some(("a", "nginx")));
         syslog("<34>1 2003-10-11T22:14:15.003Z h app 1 ID47 - \u{feff}a", Some(("a", "app")));
         syslog(r#"<34>1 - h app - - [x a="\"]"][y] a b"#, Some(("a b", "app")));
-        syslog("2024-01-01T00:00:00Z 151.101.1.1 {\"a\": 1}", Some(("{\"a\": 1}", "")));
-        syslog("Feb 25 16:19:38 h {\"a\": 1}", Some(("{\"a\": 1}", "")));
+        syslog("2024-01-01T00:00:00Z 151.101.1.1 {a: 1}", Some(("{a: 1}", "")));
+        syslog("Feb 25 16:19:38 h {a: 1}", Some(("{a: 1}", "")));
         syslog("1 2 3", None);
         syslog("<34>1 - h app - - [x", None);
         syslog("Feb 25 16:19:38 h no tag", None);

@@ -5,6 +5,7 @@
 //! instead: it is as if it were damaged.
 
 use crate::logs::json::proposal::proposal;
+use crate::logs::own_proposal;
 use crate::logs::reject::{Reject, Skip};
 use crate::merge::sum;
 use crate::numbers::{counted, grouped};
@@ -58,9 +59,10 @@ pub(crate) fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> 
     let percent = percent(first).floor();
     text.push_str(&format!(
         "the minimum is {percent_min} % (--min-parse-rate). To see why, run: botaudit formats \
-         detect '{}'; to set the format, use --log-format; to accept the file, use \
+         detect '{}'; to set the format, use --log-format{}; to accept the file, use \
          --min-parse-rate {percent}",
-        first.summary.name
+        first.summary.name,
+        line_proposal(first).filter(|_| first.tally.parsed_lines() == 0).unwrap_or_default()
     ));
     Some(text)
 }
@@ -163,6 +165,13 @@ fn described(input: &Input) -> String {
         text.push_str(&format!(", first unparsed line: {line} ({})", reason.as_str()));
     }
     text
+}
+
+/// A format string that reads the first line that was not understood.
+fn line_proposal(input: &Input) -> Option<String> {
+    let samples = input.rejects().filter_map(|(_, rejects)| rejects.sample.as_ref());
+    let (_, line) = samples.min()?;
+    own_proposal::proposal(line).map(|format| format!(" '{format}'"))
 }
 
 /// A proposal for the keys of a JSON log that was not understood.

@@ -1,7 +1,7 @@
 //! The log formats, and the detected format of a log, as text.
 
 use crate::audit::probe::Probe;
-use crate::logs::{json::proposal::proposal, registry::ENTRIES};
+use crate::logs::{json::proposal::proposal, own_proposal, registry::ENTRIES};
 use crate::numbers::percent;
 
 use super::aligned::cut;
@@ -72,12 +72,25 @@ pub(crate) fn examined_text(name: &str, examined: &Probe) -> String {
         let advice = of_json.map(|proposal| proposal.advice());
         let of_text = "use --log-format with the format string of your server; botaudit formats \
                        lists the names";
-        row("try", advice.as_deref().unwrap_or(of_text));
+        row("try", advice.or_else(|| line_advice(examined)).as_deref().unwrap_or(of_text));
+    }
+    // A format that reads the start of lines may be a chance.
+    if detection.format.is_some()
+        && *records == 0
+        && let Some(advice) = line_advice(examined)
+    {
+        row("try", &advice);
     }
     if let Some(damage) = &examined.damage {
         row("damage", damage);
     }
     text
+}
+
+/// A format string that reads the first line that was not understood.
+fn line_advice(examined: &Probe) -> Option<String> {
+    let format = own_proposal::proposal(examined.sample.as_deref()?)?;
+    Some(format!("name the fields, as in: --log-format '{format}'"))
 }
 
 fn counts<'a>(counts: impl Iterator<Item = (&'a str, u64)>) -> String {

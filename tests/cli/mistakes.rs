@@ -343,6 +343,23 @@ fn a_file_name_with_a_scheme_and_no_port() {
     check(&sandbox, import, 3, &["robots/https_example.com.txt: the file name is not a host"]);
 }
 
+/// The line that a user pastes reads the log.
+#[test]
+fn text_of_an_unknown_format() {
+    let sandbox = sandbox();
+    let line = format!(
+        r#"web1;2026-03-01T00:00:01Z;192.0.2.7;example.com;"GET /private HTTP/1.1";200;5;"{BOT}""#
+    );
+    sandbox.write("odd.log", format!("{line}\n").repeat(6));
+    let format = r#"$other;$time_iso8601;$remote_addr;$http_host;"$request";$status;$body_bytes_sent;"$http_user_agent""#;
+    let detected = sandbox.run("formats detect odd.log").stdout;
+    let expected = format!("  try       name the fields, as in: --log-format '{format}'\n");
+    assert!(detected.contains(&expected), "{expected:?} is not in:\n{detected}");
+    let arguments =
+        ["audit", "--robots", "robots.txt", "--log-format", format, "-o", "report", "odd.log"];
+    sandbox.run_words(&arguments, b"").exits(0);
+}
+
 /// All keys are listed, also those past the beginning of a line that is shown.
 #[test]
 fn json_with_many_unknown_keys() {

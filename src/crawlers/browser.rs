@@ -7,9 +7,9 @@
 
 use std::sync::LazyLock;
 
+use aho_corasick::Anchored;
 use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::noncontiguous::NFA;
-use aho_corasick::{Anchored, Input};
 
 /// Parts that say what a user agent is, in lower case, with `|` between them.
 const PARTS: [(Part, &str); 6] = [
@@ -87,15 +87,21 @@ static KNOWN_PARTS: LazyLock<Parts> = LazyLock::new(|| {
 pub fn is_browser(user_agent: &[u8]) -> bool {
     let Parts { search, kinds } = &*KNOWN_PARTS;
     let mut found = 0_u8;
-    let input = Input::new(user_agent).anchored(Anchored::No);
-    let parts = search.try_find_overlapping_iter(input);
-    for part in parts.into_iter().flatten() {
-        let kind = kinds[part.pattern().as_usize()];
-        let is_alien = kind == Part::Compatible && !is_compatible(&user_agent[part.end()..]);
-        if matches!(kind, Part::Address | Part::Program) || is_alien {
-            return false;
+    // A search that is not anchored can always start. The iterator over matches would take longer.
+    let Ok(mut state) = search.start_state(Anchored::No) else { return false };
+    for (at, &byte) in user_agent.iter().enumerate() {
+        state = search.next_state(Anchored::No, state, byte);
+        if !search.is_match(state) {
+            continue;
         }
-        found |= 1 << kind as u8;
+        for index in 0..search.match_len(state) {
+            let kind = kinds[search.match_pattern(state, index).as_usize()];
+            let is_alien = kind == Part::Compatible && !is_compatible(&user_agent[at + 1..]);
+            if matches!(kind, Part::Address | Part::Program) || is_alien {
+                return false;
+            }
+            found |= 1 << kind as u8;
+        }
     }
     let has = |part: Part| found & 1 << part as u8 != 0;
     if has_mail(user_agent) || is_misspelt(user_agent) {

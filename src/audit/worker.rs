@@ -34,7 +34,7 @@ use crate::time::{UtcTime, Window, Zone};
 use crate::url::path::{PathQuery, prepare};
 use crate::url::target::Target;
 
-use super::client_address::{client, client_address};
+use super::client_address::client;
 use super::client_key::ClientKey;
 use super::day_counters::{ChunkDays, DayCounters, DayKey};
 use super::draft::Draft;
@@ -56,7 +56,7 @@ use crate::measures::request::JudgedRequest;
 use crate::measures::sums::Span;
 use crate::merge::{Merge, merge_fields};
 
-use judged::{client_request, identity_of};
+use judged::{client_request, identity_of, violating_client};
 use known_referers::KnownReferers;
 use origin_ids::OriginIds;
 
@@ -385,26 +385,24 @@ impl<'a> Worker<'a> {
         let crawler = self.crawler_at(site, crawler, record);
         let sources = (self.context.identities, self.context.trusted_proxies);
         let IdentityAnswer { identity, is_of_other_time } = identity_of(sources, crawler, record);
+        let actor = (crawler, identity);
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
         let (context, site) = (self.context, self.sites.get(site));
         let (judge, scratch) = ((context, &self.decisions), &mut self.path_scratch);
         let (dated, compared, path) =
             judged(judge, crawler, target, record.time, site, context.draft, scratch);
-        let verdict = dated.verdict;
         let hour = context.zone.hour_of(record.time);
-        self.counter.hours.count(hour, (crawler, identity), verdict, record.bytes);
+        self.counter.hours.count(hour, actor, dated.verdict, record.bytes);
         if let Some(path) = path.filter(|_| context.paths) {
-            let (part, actor) = (context.url_part, (crawler, identity));
             let at = (origin, &*site.origin_key, site.origin_rank);
-            self.counter.count_path(at, (path, part), actor, record);
+            self.counter.count_path(at, (path, context.url_part), actor, record);
         }
         let known = site.known(context.judge);
         let at = JudgedAt::Time(record.time, context.before_first);
         let directives = dated.robots.map(|robots| context.judge.directives(robots, crawler));
         let stated = context.judge.usage(known, &dated, (crawler, path), at);
-        let is_violation = matches!(verdict, Verdict::Violation(_));
-        let address =
-            is_violation.then(|| client_address(record, context.trusted_proxies)).flatten();
+        let (address, network) =
+            violating_client((context.trusted_proxies, context.networks), dated.verdict, record);
         let request = JudgedRequest {
             record,
             position,
@@ -418,23 +416,21 @@ impl<'a> Worker<'a> {
             changes: context.changes(known, crawler),
             compared,
             address,
-            network: context.networks.zip(address).and_then(|(of, address)| of.name_of(address)),
+            network,
             is_of_other_time,
         };
-        self.counter.rows.row(origin, (crawler, identity)).count(&request);
+        self.counter.rows.row(origin, actor).count(&request);
         if context.sessions.is_some() {
             let who = (crawler, identity, path.map(|path| (path, context.url_part)));
             let by = (context.judge, context.trusted_proxies, context.networks);
-            let request = client_request(by, site, &dated, who, record);
-            self.client_requests.push(request);
+            self.client_requests.push(client_request(by, site, &dated, who, record));
         }
         if let (Verdict::Violation(rule), Some(evidence), Some(robots)) =
-            (verdict, evidence, dated.robots)
+            (dated.verdict, evidence, dated.robots)
         {
             let rule = (Arc::clone(robots), rule.line, dated.snapshot);
             let (key, client) =
                 (Arc::clone(&site.origin_key), client(record, context.trusted_proxies));
-            let actor = (crawler, identity);
             evidence.push(ViolatingRequest::new(key, actor, rule, record, client, position.line));
         }
     }

@@ -1,5 +1,6 @@
 //! The client of a judged request.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use ipnet::IpNet;
@@ -27,6 +28,19 @@ pub(super) fn identity_of(
         return IdentityAnswer { identity: Identity::Unverified, is_of_other_time: false };
     }
     identities.of(crawler, client_address(record, trusted_proxies), record.time)
+}
+
+/// The address of the client of a violation, and the name of its network, as far as they are known.
+pub(super) fn violating_client<'a>(
+    (trusted_proxies, networks): (&[IpNet], Option<&'a NetworkNames>),
+    verdict: Verdict,
+    record: &Record<'_>,
+) -> (Option<IpAddr>, Option<&'a Arc<str>>) {
+    if !matches!(verdict, Verdict::Violation(_)) {
+        return (None, None);
+    }
+    let address = client_address(record, trusted_proxies);
+    (address, networks.zip(address).and_then(|(names, address)| names.name_of(address)))
 }
 
 /// The request for sessions of its client.

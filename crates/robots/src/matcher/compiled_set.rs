@@ -136,6 +136,30 @@ mod tests {
     use crate::robots::parse::parse;
     use crate::url::dialect::Dialect;
 
+    /// The table is sorted by the first sixteen bytes, which are no more than the beginning of a prefix.
+    #[test]
+    fn prefixes_with_the_same_beginning_are_distinct() {
+        let begin = "/0123456789abcdef";
+        let limits = Limits { ordered_patterns_max: 0, ..Limits::default() };
+        for letters in ["abcdefghij", "jihgfedcba", "ab", "ba"] {
+            let text: String =
+                letters.chars().map(|letter| format!("Disallow: {begin}/{letter}\n")).collect();
+            let text = format!("User-agent: *\n{text}Disallow: /0\n");
+            let (robots, _) = parse(text.as_bytes());
+            let selection = select::select(&robots, &["a"], StarGroups::Honoured);
+            let policy = CompiledPolicy::new(&selection.rules(), Dialect::Google, &limits);
+            let rule = |path: &str| policy.decide(format!("{begin}{path}").as_bytes()).rule();
+            for (letter, expected) in letters.chars().zip(0..) {
+                for path in [format!("/{letter}"), format!("/{letter}/x")] {
+                    assert_eq!(rule(&path), Some(expected), "{path} of {letters}");
+                }
+            }
+            for path in ["", "/", "/k", "0"] {
+                assert_eq!(rule(path), Some(letters.len()), "{path} of {letters}");
+            }
+        }
+    }
+
     /// A judge forgets rules by this size.
     #[test]
     fn the_size_is_that_of_patterns_and_automata() {

@@ -131,6 +131,12 @@ impl RobotsTxt {
         Matcher { policy: Arc::new(policy), lines, dialect: self.dialect }
     }
 
+    /// The file as data.
+    #[doc(hidden)]
+    pub fn parsed(&self) -> &ParsedRobotsTxt {
+        &self.text
+    }
+
     /// The values of the Sitemap lines, in the order of the file. Nothing checks that they are URLs.
     pub fn sitemaps(&self) -> impl Iterator<Item = &[u8]> {
         self.text.sitemaps.iter().map(|sitemap| &*sitemap.url)

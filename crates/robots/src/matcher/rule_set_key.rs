@@ -51,6 +51,8 @@ mod tests {
         assert_ne!(one, key(&[(Disallow, "/a"), (Disallow, "/b%C3")], 1));
         assert_ne!(key(&[(Allow, "/a"), (Allow, "")], 1), key(&[(Allow, ""), (Allow, "/a")], 1));
         assert_ne!(key(&[], 1), key(&[(Allow, "")], 1));
+        // What separates rules may be part of a pattern.
+        assert_ne!(key(&[(Allow, "/a-/b")], 1), key(&[(Allow, "/a"), (Disallow, "/b")], 1));
         assert_ne!(RuleSetKey::new(&[], Dialect::Google), RuleSetKey::new(&[], Dialect::Rfc9309));
     }
 }

@@ -224,11 +224,13 @@ mod tests {
                 let is_marked = marks.within(at..at + 1).next() == Some(at);
                 assert!(is_marked || !literals.all(is_in), "{suffix:?} {path:?}");
             }
+            let all: Vec<usize> = marks.within(0..4096).collect();
+            // Also ranges that end at a mark.
+            let ends = all.iter().filter(|index| *index % 64 != 0).take(9);
             let ranges = [0..64, 10..70, 63..65, 100..4096];
-            for range in ranges {
-                let all: Vec<usize> = marks.within(0..4096).collect();
+            for range in ranges.into_iter().chain(ends.map(|end| 0..*end)) {
                 let expected: Vec<usize> =
-                    all.into_iter().filter(|index| range.contains(index)).collect();
+                    all.iter().copied().filter(|index| range.contains(index)).collect();
                 assert_eq!(marks.within(range).collect::<Vec<_>>(), expected);
             }
         }

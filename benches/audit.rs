@@ -15,7 +15,7 @@ use botaudit::archive::Store;
 use botaudit::audit::identities::Identities;
 use botaudit::audit::model::ReportModel;
 use botaudit::audit::tally;
-use botaudit::audit::{self, Options, Progress};
+use botaudit::audit::{self, Options, progress::Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;

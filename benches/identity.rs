@@ -52,7 +52,7 @@ fn whole_question() {
     std::fs::write(directory.path().join("common-crawlers.json"), list)
         .expect("a file can be written");
     let ranges = Ranges::open(directory.path(), &registry).expect("the list is Googlebot's");
-    let identities = Identities { ranges: Some(ranges), names: None };
+    let identities = Identities { ranges: Some(ranges), ..Identities::default() };
     let mut random = Random(7);
     let clients: Vec<String> = (0..ADDRESSES)
         .map(|_| format!("66.{}.{}.{}", random.below(2), random.below(256), 1 + random.below(60)))

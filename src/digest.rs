@@ -21,7 +21,7 @@ pub struct Digest([u8; 32]);
 
 impl Digest {
     /// The digest of `body`.
-    pub(crate) fn of(body: &[u8]) -> Digest {
+    pub fn of(body: &[u8]) -> Digest {
         Digest(sha256(&[body]))
     }
 

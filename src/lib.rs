@@ -62,6 +62,8 @@ pub mod merge;
 mod mutex;
 #[doc(hidden)]
 pub mod numbers;
+#[cfg(test)]
+mod random;
 #[doc(hidden)]
 pub mod staged;
 mod statistics;
@@ -85,6 +87,7 @@ pub mod logs;
 pub mod net;
 #[doc(hidden)]
 pub mod robots;
+mod signatures;
 
 #[doc(hidden)]
 pub mod archive;
@@ -141,6 +144,7 @@ pub use crawlers::identity::Identity;
 pub use crawlers::registry::Registry;
 pub use error::{Error, ErrorKind, Result};
 pub use robots::usage::UsageSignal;
+pub use run::audit_progress::AuditProgress;
 pub use run::library::{Audit, AuditReport, AuditRow};
 pub use run::report_tables::{ExampleRequest, ReportTable, TableRow, ViolationRow};
 pub use table::cell::Cell;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::Write;
+use std::ops::Range;
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
@@ -239,6 +240,44 @@ impl Zone {
     }
 }
 
+/// The hour of the last time that was asked for. Most times of a log are near the one before.
+#[derive(Debug)]
+pub(crate) struct LastHour {
+    /// In seconds since the epoch, from the first to before the last: no time at first.
+    seconds: Range<i64>,
+    hour: Hour,
+}
+
+impl Default for LastHour {
+    fn default() -> LastHour {
+        LastHour { seconds: 0..0, hour: Hour { day: Day(0), hour: 0 } }
+    }
+}
+
+impl LastHour {
+    /// The hour of `time` in `zone`, always the same one.
+    #[inline]
+    pub(crate) fn of(&mut self, zone: &Zone, time: UtcTime) -> Hour {
+        if !self.seconds.contains(&time.0) {
+            self.turn_to(zone, time);
+        }
+        self.hour
+    }
+
+    #[inline(never)]
+    fn turn_to(&mut self, zone: &Zone, time: UtcTime) {
+        self.hour = zone.hour_of(time);
+        self.seconds = match zone.0 {
+            None => {
+                let start = time.0 - time.0.rem_euclid(3_600);
+                start..start + 3_600
+            }
+            // Clocks may change at any time.
+            Some(_) => time.0..time.0 + 1,
+        };
+    }
+}
+
 /// A time window; its start is included and its end is not.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Window {
@@ -261,6 +300,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn is_written_in_rfc3339_with_z() {
@@ -325,6 +365,22 @@ mod tests {
         check("Europe/Berlin", 1_774_746_000, "2026-03-29 03");
         check("Europe/Berlin", 1_792_888_200, "2026-10-25 02");
         check("Europe/Berlin", 1_792_891_800, "2026-10-25 02");
+    }
+
+    /// In any order, over nights in which clocks change, and in zones that are not whole hours away.
+    #[test]
+    fn the_last_hour_is_that_of_each_time() {
+        let mut random = Random::new();
+        for name in ["UTC", "Europe/Berlin", "Asia/Kolkata", "Australia/Lord_Howe"] {
+            let (zone, mut last) = (Zone::named(name).unwrap(), LastHour::default());
+            for start in [-7_200, 1_774_738_800, 1_774_745_100, 1_792_887_300] {
+                for _ in 0..2_000 {
+                    let time = UtcTime::from_unix_seconds(start + random.below(9_000) as i64);
+                    let time = time.unwrap();
+                    assert_eq!(last.of(&zone, time), zone.hour_of(time), "{name} {time}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -106,12 +106,21 @@ fn the_layers_are_those_that_are_checked() {
 
 /// All pages with links.
 fn pages() -> Vec<String> {
-    let root = ["README", "CONTRIBUTING", "SECURITY", "CHANGELOG", "sample-data/README"];
+    let root = [
+        "README",
+        "CONTRIBUTING",
+        "SECURITY",
+        "CHANGELOG",
+        "sample-data/README",
+        "tests/conformance/README",
+    ];
     let mut pages: Vec<String> = root.iter().map(|page| format!("{page}.md")).collect();
-    for page in fs::read_dir(repository().join("docs")).unwrap() {
-        let name = page.unwrap().file_name().into_string().unwrap();
-        if name.ends_with(".md") {
-            pages.push(format!("docs/{name}"));
+    for folder in ["docs", "docs/studies"] {
+        for page in fs::read_dir(repository().join(folder)).unwrap() {
+            let name = page.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".md") {
+                pages.push(format!("{folder}/{name}"));
+            }
         }
     }
     pages
@@ -148,7 +157,11 @@ fn links_lead_somewhere() {
 #[test]
 fn every_page_is_linked_from_the_readme() {
     for page in pages().iter().filter(|page| *page != "README.md") {
-        assert!(read("README.md").contains(&format!("]({page}")), "README.md: {page}");
+        let (from, link) = match page.strip_prefix("docs/studies/") {
+            Some(study) => ("docs/research.md", format!("](studies/{study}")),
+            None => ("README.md", format!("]({page}")),
+        };
+        assert!(read(from).contains(&link), "{from}: {page}");
     }
 }
 

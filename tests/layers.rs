@@ -20,11 +20,12 @@ const LAYERS: &[&[&str]] = &[
         "mutex",
         "named_enum",
         "numbers",
+        "random",
         "statistics",
         "time",
     ],
     &["bounded", "staged", "url"],
-    &["config", "pipeline", "robots"],
+    &["config", "pipeline", "robots", "signatures"],
     &["matcher"],
     &["crawlers", "logs", "input", "net"],
     &["archive"],
@@ -59,12 +60,12 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
 
 /// The most lines of code of the command line, rounded up to the next 50. What a command does belongs
 /// into `run`.
-const CLI_LINES_MAX: usize = 2_500;
+const CLI_LINES_MAX: usize = 2_550;
 
 /// The most items of both packages that are `pub`, rounded up to the next 50. They are what users of the
 /// library, tests, benchmarks and the other packages use; all else is `pub(crate)`, so that the
 /// compiler finds what nobody uses any more.
-const PUBLIC_ITEMS_MAX: usize = 800;
+const PUBLIC_ITEMS_MAX: usize = 850;
 
 /// Folders whose files still import each other in a circle. Nothing is added here; a folder without
 /// a circle leaves the list.

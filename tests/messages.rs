@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Parts of the source without messages: columns, the page, rules for servers, samples of logs, names of keys.
-const ELSEWHERE: [&str; 11] = [
+const ELSEWHERE: [&str; 12] = [
     "crawlers/declared_name.rs",
     "deny/forms/",
     "lint/catalogue.rs",
@@ -23,6 +23,7 @@ const ELSEWHERE: [&str; 11] = [
     "table/columns.rs",
     "report/html/",
     "tests.rs",
+    "tests/",
 ];
 
 /// The first words of SQL statements, which are not messages.

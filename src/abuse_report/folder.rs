@@ -1,10 +1,11 @@
 //! Writes the folder.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 
+use crate::crawlers::key_archive::KeyArchive;
 use crate::digest::sha256;
 use crate::error::{Error, Result};
 use crate::report::table::{Audited, Table};
@@ -12,10 +13,12 @@ use crate::report::tables::robots_fetches::ROBOTS_FETCHES;
 use crate::report::tables::{summary::SUMMARY, violations::VIOLATION};
 use crate::table::csv::{CrawlerCells, EachRow};
 
+use super::files::{Files, write_file};
 use super::letter::letter;
 use super::reporter::Reporter;
 use super::requests::EvidenceRows;
 use super::robots::deciding_texts;
+use super::signed::write_signed;
 use super::subject::Subject;
 use super::xarf::message;
 
@@ -39,31 +42,16 @@ pub(crate) struct WrittenFolder {
     pub has_addresses: bool,
 }
 
-/// The files of a folder.
-struct Files<'a> {
-    directory: &'a Path,
-    names: Vec<String>,
+/// What a folder is made from beside the report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Enclosed<'a> {
+    /// The evidence file.
+    pub requests: Option<&'a Path>,
+    /// The keys of agents.
+    pub keys: Option<&'a KeyArchive>,
 }
 
-impl Files<'_> {
-    fn write(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        write_file(&self.directory.join(name), bytes)?;
-        self.names.push(name.to_owned());
-        Ok(())
-    }
-}
-
-/// Writes a new file, and waits until it is on disk.
-pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let write = || {
-        let mut file = File::create_new(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    };
-    write().map_err(|err| Error::io("cannot write", path, err))
-}
-
-/// Writes the folder about `subject` to `directory`, with its requests from the file `evidence`.
+/// Writes the folder about `subject` to `directory`, with what `enclosed` has about it.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -71,9 +59,9 @@ pub(crate) fn write_folder(
     directory: &Path,
     subject: &Subject<'_>,
     reporter: &Reporter,
-    evidence: Option<&Path>,
+    enclosed: Enclosed<'_>,
 ) -> Result<WrittenFolder> {
-    let mut files = Files { directory, names: Vec::new() };
+    let mut files = Files::of(directory);
     for (digest, text) in deciding_texts(subject)? {
         let digest = digest.to_string();
         let digits = &digest.trim_start_matches("sha256:")[..DIGITS];
@@ -84,7 +72,7 @@ pub(crate) fn write_folder(
         files.write(table.schema.file, &rows_of(subject, &table)?)?;
     }
     let mut requests = EvidenceRows::default();
-    if let Some(path) = evidence {
+    if let Some(path) = enclosed.requests {
         let copy = directory.join(REQUESTS);
         let cannot_write = |err| Error::io("cannot write", &copy, err);
         let mut file = File::create_new(&copy).map_err(cannot_write)?;
@@ -102,7 +90,8 @@ pub(crate) fn write_folder(
         let message = message(subject, reporter, client, of)?;
         files.write(&name, format!("{message:#}\n").as_bytes())?;
     }
-    files.write("letter.txt", letter(subject, reporter, &requests).as_bytes())?;
+    let signed = write_signed(&mut files, subject, &requests.signed, enclosed.keys)?;
+    files.write("letter.txt", letter(subject, reporter, &requests, &signed).as_bytes())?;
     files.names.sort();
     write_sums(directory, &files.names)?;
     Ok(WrittenFolder { files: files.names, requests: requests.requests, has_addresses })

@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 use crate::report::tables::summary::SUMMARY;
 use crate::url::origin::Origin;
 
-use super::folder::{WrittenFolder, each_row, write_file, write_folder};
+use super::files::write_file;
+use super::folder::{Enclosed, WrittenFolder, each_row, write_folder};
 use super::reporter::Reporter;
 use super::subject::Subject;
 
@@ -97,7 +98,7 @@ pub(crate) fn write_folders(
     (audit, identities): (&ReportModel, &IdentitySources),
     about: &[(String, Origin)],
     reporter: &dyn Fn(&Origin) -> Reporter,
-    evidence: Option<&Path>,
+    enclosed: Enclosed<'_>,
 ) -> Result<Vec<WrittenFolder>> {
     let cannot_write = |err| Error::io("cannot write", &directory.join(INDEX), err);
     let mut index = csv::Writer::from_writer(Vec::new());
@@ -111,7 +112,7 @@ pub(crate) fn write_folders(
         let folder = format!("{number:03}-{}-{}", plain(name), plain(origin.host_and_port()));
         let path = directory.join(&folder);
         fs::create_dir(&path).map_err(|err| Error::io("cannot write", &path, err))?;
-        written.push(write_folder(&path, &subject, &reporter(origin), evidence)?);
+        written.push(write_folder(&path, &subject, &reporter(origin), enclosed)?);
         each_row(&subject, &SUMMARY, &mut |cells| {
             let cells = columns.iter().map(|&column| cells[column].as_str());
             index.write_record([folder.as_str()].into_iter().chain(cells)).map_err(Into::into)

@@ -1,8 +1,8 @@
 //! The letter: what happened, how it is known, and what the other files are.
 
-use crate::audit::crawler_row::Broken;
+use crate::audit::crawler_row::{ActorRow, Broken};
 use crate::audit::tally::identity_sources::IdentitySources;
-use crate::crawlers::identity::Identity;
+use crate::crawlers::identity::{Identity, Proof};
 use crate::measures::sums::Span;
 use crate::numbers::{counted, grouped};
 use crate::table::escape::visible;
@@ -15,11 +15,13 @@ use super::subject::Subject;
 /// The most lines of lists in the letter.
 const ROWS_MAX: usize = 30;
 
-/// The letter about `subject`; `requests` are those of the evidence file, if there is one.
+/// The letter about `subject`; `requests` are those of the evidence file, if there is one, and `signed`
+/// is the section about signatures.
 pub(crate) fn letter(
     subject: &Subject<'_>,
     reporter: &Reporter,
     requests: &EvidenceRows,
+    signed: &str,
 ) -> String {
     let name = visible(subject.crawler.name.as_bytes());
     let origin = subject.origin.as_str();
@@ -35,11 +37,13 @@ pub(crate) fn letter(
     text += &in_force(subject);
     text += &fetches(subject);
     text += &excerpt(requests);
+    text += signed;
     text += "\nFiles\n\n\
         robots-*.txt          robots.txt as it was in force\n\
         robots-*.marked.txt   the same with line numbers; >>> marks the broken rules\n\
         requests.csv          each of the requests (if enclosed)\n\
         summary.csv, violations.csv, robots-fetches.csv   the counts\n\
+        signed-*, key-*, keys-*   signatures, and keys that verify them (if enclosed)\n\
         xarf*.json            the same for programs, in the format XARF 4 (if enclosed)\n\
         SHA256SUMS            digests of all files\n\n";
     text + &closing(reporter)
@@ -69,27 +73,62 @@ fn identity(subject: &Subject<'_>) -> String {
     let lines = subject.rows.iter().map(|row| {
         let count = counted(row.tally.total().violations, "request");
         let meaning = match row.actor.1 {
-            Identity::Verified => "the address belongs to the operator",
+            Identity::Verified => verified_by(row),
             Identity::Unverified => "the address was not checked; any client can send this name",
             Identity::Spoofed => "the address does not belong to the operator",
         };
         format!("{count} {}: {meaning}\n", row.actor.1.as_str())
     });
     let mut text = format!("Identity of the client\n\n{}", lines.collect::<String>());
-    let IdentitySources { ranges, names } = &subject.identities;
+    let IdentitySources { ranges, bundled, names, keys, archived_names } = &subject.identities;
     for url in ranges.iter().filter_map(|ranges| ranges.of_crawlers.get(name)).flatten() {
         text += &format!("Checked by the list of addresses at {}\n", visible(url.as_bytes()));
+    }
+    if let Some(bundled) = bundled {
+        let urls = bundled.of_crawlers.get(name).into_iter().flatten();
+        for (url, at) in urls.filter_map(|url| bundled.lists.get_key_value(url)) {
+            let url = visible(url.as_bytes());
+            text += &format!("Checked by a copy of the list of addresses at {url}, of {at}\n");
+        }
     }
     if let Some(names) = names {
         text += &format!("Checked by DNS at {}\n", names.asked_at);
     }
+    if let Some((first, last)) = keys.as_ref().and_then(|keys| keys.first.zip(keys.last)) {
+        text +=
+            &format!("Signatures checked by keys of agents, as published from {first} to {last}\n");
+    }
+    if let Some((first, last)) =
+        archived_names.as_ref().and_then(|names| names.first.zip(names.last))
+    {
+        text += &format!("Checked by DNS lookups that were kept, from {first} to {last}\n");
+    }
     text
+}
+
+/// What verifies the requests of a verified crawler.
+fn verified_by(row: &ActorRow) -> &'static str {
+    let is_signature = |(proof, _): &(&Proof, &u64)| **proof == Proof::Signature;
+    match (
+        row.tally.verification.iter().any(|of| is_signature(&of)),
+        row.tally.verification.iter().all(|of| is_signature(&of)),
+    ) {
+        (true, true) => "a key of the operator signed the request",
+        (true, false) => {
+            "the address belongs to the operator, or a key of the operator signed the request"
+        }
+        (false, _) => "the address belongs to the operator",
+    }
 }
 
 fn rule(broken: &Broken) -> String {
     let rule = &broken.rule;
+    let signed = match broken.tally.signed {
+        0 => String::new(),
+        signed => format!(" ({} signed)", grouped(signed)),
+    };
     format!(
-        "{}: robots.txt line {}, {}: {} (group {}), {} to {}\n",
+        "{}{signed}: robots.txt line {}, {}: {} (group {}), {} to {}\n",
         counted(broken.tally.requests, "request"),
         rule.line,
         rule.directive,

@@ -5,8 +5,10 @@ pub mod folder;
 pub mod folders;
 pub mod reporter;
 
+mod files;
 mod letter;
 mod requests;
 mod robots;
+mod signed;
 pub mod subject;
 mod xarf;

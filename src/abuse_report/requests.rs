@@ -7,15 +7,19 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
 use crate::bounded::StableHash;
 use crate::error::{Error, Result};
 use crate::input::open::{Opened, open};
 use crate::input::source::{Location, Source};
 use crate::table::escape::shown;
+use crate::time::{UtcTime, Zone};
 
 use super::subject::Subject;
 
-/// The most clients and targets that are counted apart.
+/// The most clients and targets that have counts of their own.
 const DISTINCT_MAX: usize = 10_000;
 
 /// The most lines that a letter or a message quotes for each client.
@@ -51,6 +55,46 @@ const COLUMNS: [&str; 11] = [
     "line",
 ];
 
+/// The columns about signatures, which older files lack.
+const SIGNATURE_COLUMNS: [&str; 6] =
+    ["robots_digest", "rule_line", "signed_by", "signature_key", "signature_base", "signature"];
+
+/// The most signed requests of one rule that are enclosed.
+const SIGNED_OF_RULE_MAX: usize = 3;
+
+/// The most of all rules.
+const SIGNED_MAX: usize = 30;
+
+/// The bytes of a method and a target that are quoted.
+const REQUEST_BYTES_MAX: usize = 1024;
+
+/// The signed requests of an evidence file.
+#[derive(Debug, Default)]
+pub(crate) struct SignedRows {
+    /// How many there are.
+    pub requests: u64,
+    /// Those whose signed text the evidence file does not have.
+    pub without_base: u64,
+    /// The first of each rule.
+    pub examples: Vec<SignedRow>,
+}
+
+/// A signed request.
+#[derive(Debug)]
+pub(crate) struct SignedRow {
+    pub time: String,
+    /// Method and target.
+    pub request: String,
+    pub robots_digest: String,
+    pub rule_line: String,
+    /// Where its agent publishes its keys.
+    pub agent: String,
+    pub thumbprint: String,
+    /// What was signed.
+    pub base: Vec<u8>,
+    pub signature: Vec<u8>,
+}
+
 /// The requests of one client.
 #[derive(Debug, Default)]
 pub(crate) struct ClientRequests {
@@ -81,6 +125,8 @@ pub(crate) struct EvidenceRows {
     pub requests: u64,
     /// By client, as the file has it; empty if it has none.
     pub clients: BTreeMap<String, ClientRequests>,
+    /// Those with a valid signature.
+    pub signed: SignedRows,
     /// Targets of all clients.
     targets: usize,
     /// Bytes of all quoted lines.
@@ -110,6 +156,10 @@ impl EvidenceRows {
         let indexes = indexes.ok_or_else(|| {
             wrong("is not an evidence file; run botaudit audit --evidence FILE".to_owned())
         })?;
+        let of_signature: Option<Vec<usize>> = SIGNATURE_COLUMNS
+            .iter()
+            .map(|name| header.iter().position(|column| column == *name))
+            .collect();
         let mut csv = csv::Writer::from_writer(out);
         let cannot = |err: csv::Error| Error::io("cannot copy", path, err.into());
         csv.write_record(&header).map_err(cannot)?;
@@ -128,6 +178,10 @@ impl EvidenceRows {
             if subject.has(origin, crawler, identity) {
                 csv.write_record(&record).map_err(cannot)?;
                 rows.add(cells);
+                if let Some(indexes) = &of_signature {
+                    let cells_of = |at: usize| record.get(indexes[at]).unwrap_or_default();
+                    rows.add_signed(cells, std::array::from_fn(cells_of));
+                }
             }
         }
         csv.flush().map_err(|err| Error::io("cannot copy", path, err))?;
@@ -166,6 +220,60 @@ impl EvidenceRows {
             of.lines.push(line);
         }
     }
+}
+
+impl EvidenceRows {
+    /// Adds a request, if it is signed.
+    fn add_signed(&mut self, cells: [&str; COLUMNS.len()], signed: [&str; 6]) {
+        let [robots_digest, rule_line, agent, thumbprint, base, signature] = signed.map(shown);
+        if agent.is_empty() {
+            return;
+        }
+        self.signed.requests += 1;
+        let (Some(base), Some(signature)) = (bytes_of(&base), bytes_of(&signature)) else {
+            self.signed.without_base += 1;
+            return;
+        };
+        let rule = (&robots_digest, &rule_line);
+        let examples = &mut self.signed.examples;
+        let of_rule =
+            examples.iter().filter(|known| (&known.robots_digest, &known.rule_line) == rule);
+        if of_rule.count() < SIGNED_OF_RULE_MAX && examples.len() < SIGNED_MAX {
+            let [time, _, method, target, ..] = cells.map(beginning).map(shown);
+            let request = format!("{method} {target}");
+            let request = quoted(&cut(&request, REQUEST_BYTES_MAX));
+            let request = format!("\"{request}\"");
+            let row = SignedRow {
+                time,
+                request,
+                robots_digest,
+                rule_line,
+                agent,
+                thumbprint,
+                base,
+                signature,
+            };
+            examples.push(row);
+        }
+    }
+}
+
+impl SignedRow {
+    /// When it was made, in seconds since the epoch.
+    pub(crate) fn unix_seconds(&self) -> Option<i64> {
+        Zone::UTC.parse(&self.time).map(UtcTime::unix_seconds)
+    }
+}
+
+/// The bytes of a cell `:base64:`.
+fn bytes_of(cell: &str) -> Option<Vec<u8>> {
+    let text = cell.strip_prefix(':')?.strip_suffix(':')?;
+    BASE64_STANDARD.decode(text).ok()
+}
+
+/// The first characters of `text`.
+fn cut(text: &str, chars_max: usize) -> String {
+    text.chars().take(chars_max).collect()
 }
 
 /// The first bytes of `user_agent`, as many as are read of one.

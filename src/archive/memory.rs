@@ -55,6 +55,13 @@ impl MemoryArchive {
         self.by_origin.remove(origin);
     }
 
+    /// Its origins, in the order of their texts.
+    pub(crate) fn origins(&self) -> Vec<Origin> {
+        let mut origins: Vec<Origin> = self.by_origin.keys().cloned().collect();
+        origins.sort_unstable_by(|left, right| left.as_str().cmp(right.as_str()));
+        origins
+    }
+
     /// Whether it has any snapshot of `origin`.
     pub(crate) fn holds(&self, origin: &Origin) -> bool {
         self.by_origin.contains_key(origin)

@@ -12,6 +12,7 @@ use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
 use super::evidence::{Evidence, EvidenceSink};
 use super::extent::{Following, Narrowed, ReadRange, ReadRangeEnd};
 use super::input_end::InputEnd;
+use super::progress::Progress;
 use super::sessions::Sessions;
 use super::worker::{Worker, WorkerCounts};
 
@@ -70,13 +71,15 @@ pub(crate) struct LogReader<'a> {
     pub evidence: Option<&'a EvidenceSink<'a>>,
     /// Sessions, if they are counted.
     pub sessions: Option<&'a Sessions>,
+    /// The progress, which says whether to go on.
+    pub progress: &'a Progress,
 }
 
 impl LogReader<'_> {
     /// Queues the chunks of a log, if it could be `opened`.
     ///
     /// # Errors
-    /// If evidence cannot be written.
+    /// If evidence cannot be written, or the audit was stopped.
     pub(crate) fn read(
         &self,
         range: &ReadRange,
@@ -97,6 +100,7 @@ impl LogReader<'_> {
         let mut following = Following::new(&range.extent);
         let mut count = 0;
         while let Some(mut chunk) = queue.buffer().and_then(|buffer| chunks.next_chunk(buffer)) {
+            self.progress.check()?;
             count += 1;
             if let Some(following) = &mut following {
                 match following.narrow(&mut chunk, &mut format) {

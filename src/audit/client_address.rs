@@ -1,7 +1,7 @@
 //! The client of a request behind proxies.
 
 use std::borrow::Cow;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use ipnet::IpNet;
 
@@ -51,32 +51,51 @@ pub(crate) fn client_identifier<'r>(
 /// The address in `text`, which may have a port or brackets; an IPv4-mapped IPv6 address is an IPv4
 /// address. `None` for a name.
 pub(crate) fn address(text: &[u8]) -> Option<IpAddr> {
+    if let Some(address) = dotted(text) {
+        return Some(IpAddr::V4(address));
+    }
     let text = std::str::from_utf8(text).ok()?;
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let address = bare.parse().or_else(|_| text.parse::<SocketAddr>().map(|socket| socket.ip()));
     address.ok().map(|address: IpAddr| address.to_canonical())
 }
 
+/// Four numbers up to 255 without needless zeros: most addresses, which this reads faster than the
+/// standard library.
+fn dotted(text: &[u8]) -> Option<Ipv4Addr> {
+    let (first, rest) = octet(text)?;
+    let (second, rest) = octet(rest.strip_prefix(b".")?)?;
+    let (third, rest) = octet(rest.strip_prefix(b".")?)?;
+    let (fourth, rest) = octet(rest.strip_prefix(b".")?)?;
+    rest.is_empty().then(|| Ipv4Addr::new(first, second, third, fourth))
+}
+
+/// The number up to 255 at the beginning of `text`, and what follows.
+#[inline]
+fn octet(text: &[u8]) -> Option<(u8, &[u8])> {
+    let digit = |at: usize| {
+        text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10).map(u16::from)
+    };
+    let first = digit(0)?;
+    let (number, length) = match (digit(1), digit(2)) {
+        (None, _) => (first, 1),
+        (Some(second), None) => (10 * first + second, 2),
+        (Some(second), Some(third)) => (100 * first + 10 * second + third, 3),
+    };
+    let has_needless_zero = length > 1 && first == 0;
+    let number = u8::try_from(number).ok().filter(|_| !has_needless_zero)?;
+    Some((number, &text[length..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::crawlers::network_names::network;
+    use crate::random::Random;
     use crate::time::UtcTime;
 
     fn record() -> Record<'static> {
-        Record {
-            time: UtcTime::from_unix_seconds(0).unwrap(),
-            client: b"-",
-            forwarded_for: None,
-            host: None,
-            port: None,
-            scheme: None,
-            method: b"GET",
-            target: None,
-            status: 200,
-            bytes: 0,
-            user_agent: b"-",
-        }
+        Record::at(UtcTime::from_unix_seconds(0).unwrap())
     }
 
     #[track_caller]
@@ -91,6 +110,29 @@ mod tests {
         let found = client(&record, &trusted).escape_ascii().to_string();
         assert_eq!(found, expected, "{peer} {forwarded_for:?}");
         assert_eq!(client(&record, &[]), peer.as_bytes());
+    }
+
+    /// Of texts that are nearly addresses, too.
+    #[test]
+    fn dotted_numbers_are_read_as_the_standard_library_does() {
+        let mut random = Random::new();
+        let parts: [&[u8]; 12] =
+            [b"0", b"1", b"7", b"9", b"10", b"25", b"199", b"255", b"256", b"00", b"1000", b""];
+        let mut addresses = 0;
+        for _ in 0..50_000 {
+            let numbers = [4, 4, 4, 4, 3, 5][random.below(6)];
+            let numbers: Vec<&[u8]> = (0..numbers).map(|_| parts[random.below(12)]).collect();
+            let mut text = numbers.join(&b'.');
+            if random.below(8) == 0 {
+                let at = random.below(text.len().max(1)).min(text.len());
+                text.insert(at, b". 5:a-"[random.below(6)]);
+            }
+            let expected: Option<Ipv4Addr> =
+                std::str::from_utf8(&text).ok().and_then(|text| text.parse().ok());
+            assert_eq!(dotted(&text), expected, "{}", text.escape_ascii());
+            addresses += u32::from(expected.is_some());
+        }
+        assert!(addresses > 1000, "{addresses}");
     }
 
     #[track_caller]

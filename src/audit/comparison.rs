@@ -76,6 +76,7 @@ mod tests {
                 tally: TouchedTally { before, ..TouchedTally::default() },
                 all: [all_before, 9],
                 seconds_before: 0,
+                seconds_since: 0,
                 first_fetch: None,
                 around_fetch: None,
                 others_after: None,

@@ -77,12 +77,12 @@ pub(crate) fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Com
 
 /// The conduct of each crawler at all origins, in whatever identity it is not spoofed.
 pub(crate) fn conducts(audit: &ReportModel) -> BTreeMap<&str, Conduct> {
+    let limits = audit.conduct_limits;
     let mut all: BTreeMap<&str, ConductSums> = BTreeMap::new();
     for row in audit.rows().iter().filter(|row| audit.is_own_crawler(row.actor)) {
         let name = &*audit.registry.crawler(row.actor.0).name;
-        all.entry(name).or_default().add(row, row.tally.total());
+        all.entry(name).or_default().add(limits, row, row.tally.total());
     }
-    let limits = audit.conduct_limits;
     all.into_iter().map(|(name, of)| (name, of.conduct(limits))).collect()
 }
 

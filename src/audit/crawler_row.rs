@@ -9,6 +9,7 @@ use super::quotes::Quotes;
 use super::reaction_rows::{OriginReactions, ReactionRow};
 use super::usage::UsageRow;
 use crate::crawlers::identity::Actor;
+use crate::measures::clients::SampledPaths;
 use crate::measures::crawler_tally::{CrawlerTally, Times};
 use crate::measures::delay_kept::DelayKept;
 use crate::measures::sums::Compliance;
@@ -37,6 +38,11 @@ pub struct ActorRow {
     pub usage: Vec<UsageRow>,
     /// What it did after changes of robots.txt, by change and direction.
     pub reactions: Vec<ReactionRow>,
+    /// Requests since its first fetch of robots.txt, and those on a copy that is not older than its
+    /// operator promises; `None` if no time is promised, or times are not known.
+    pub on_promised_copy: Option<Compliance>,
+    /// A sample of the requests of browsers at the origin.
+    pub browsers: SampledPaths,
 }
 
 /// A Crawl-delay of a crawler, and the pace of its requests.
@@ -103,9 +109,12 @@ impl ActorRow {
         let reactions = rows.transpose()?.unwrap_or_default();
         // Where times are given up, the number of its fetches is still known.
         let has_read = known_fetches.are_there() || tally.robots_fetches.successful_fetches > 0;
+        let total = tally.total();
+        let others = total.requests.saturating_sub(total.robots_txt_requests);
         Ok(ActorRow {
             origin,
             actor,
+            on_promised_copy: known_fetches.on_promised_copy(&tally.robots_fetches, others),
             tally,
             broken,
             prior_fetches,
@@ -113,6 +122,7 @@ impl ActorRow {
             delayed,
             usage,
             reactions,
+            browsers: SampledPaths::default(),
         })
     }
 

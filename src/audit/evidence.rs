@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::input::source::FileId;
 use crate::judge::robots::Robots;
 use crate::logs::record::Record;
+use crate::signatures::check::CheckedSignature;
 use crate::time::UtcTime;
 
 use super::origin_key::OriginKey;
@@ -40,6 +41,8 @@ pub struct ViolatingRequest {
     pub user_agent: Box<[u8]>,
     /// The address or name of the client.
     pub client: Box<[u8]>,
+    /// Its signature, if it is valid.
+    pub(crate) signature: Option<Box<CheckedSignature>>,
 }
 
 impl ViolatingRequest {
@@ -66,6 +69,7 @@ impl ViolatingRequest {
             bytes: record.bytes,
             user_agent: record.user_agent.into(),
             client: client.into(),
+            signature: None,
         }
     }
 }

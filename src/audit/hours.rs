@@ -31,14 +31,14 @@ pub(crate) struct HourSums {
 }
 
 impl HourSums {
-    fn count(&mut self, verdict: Verdict, bytes: u64) {
-        self.requests += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
-        match verdict {
-            Verdict::Allowed(_) | Verdict::AllowedIgnoringStar(_) => self.allowed += 1,
-            Verdict::Violation(_) => self.violations += 1,
-            _ => {}
-        }
+    /// Requests with this verdict that were answered with `bytes` bytes in all.
+    pub(crate) fn of(verdict: Verdict, requests: u64, bytes: u64) -> HourSums {
+        let (allowed, violations) = match verdict {
+            Verdict::Allowed(_) | Verdict::AllowedIgnoringStar(_) => (requests, 0),
+            Verdict::Violation(_) => (0, requests),
+            _ => (0, 0),
+        };
+        HourSums { requests, allowed, violations, bytes }
     }
 }
 
@@ -64,9 +64,9 @@ impl Hours {
         Hours { hours_max, kept: ShortMap::default(), earlier: HourSums::default() }
     }
 
-    /// Counts one request of `actor` that was answered with `bytes` bytes.
-    pub(crate) fn count(&mut self, hour: Hour, actor: Actor, verdict: Verdict, bytes: u64) {
-        self.sums(hour, actor).count(verdict, bytes);
+    /// Adds requests of `actor`.
+    pub(crate) fn add(&mut self, hour: Hour, actor: Actor, requests: HourSums) {
+        self.sums(hour, actor).absorb(requests);
     }
 
     /// Each hour, in order, with the counts of each crawler.
@@ -149,7 +149,7 @@ mod tests {
             let violates = at % 3 == 0;
             let verdict = if violates { Verdict::Violation(rule) } else { Verdict::Allowed(None) };
             let actor = (CrawlerId(crawler as u16), Identity::Unverified);
-            hours.count(Zone::UTC.hour_of(time), actor, verdict, 10);
+            hours.add(Zone::UTC.hour_of(time), actor, HourSums::of(verdict, 1, 10));
         }
         hours
     }

@@ -6,14 +6,20 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-use crate::crawlers::identity::{ContradictingTimes, Identity};
+use crate::crawlers::bundled_ranges::BundledRanges;
+use crate::crawlers::identity::{ContradictingTimes, Identity, IdentityAnswer, Proof};
+use crate::crawlers::key_archive::KeyArchive;
+use crate::crawlers::moments::Period;
 use crate::crawlers::ranges::{RangeAnswer, Ranges};
 use crate::crawlers::registry::Registry;
 use crate::crawlers::{crawler::CrawlerId, networks::Network};
-use crate::net::forward_confirmed::{Confirmation, DomainClaim, check_all};
-use crate::net::{address::is_public, dns::Resolver, dns_cache::DnsCache};
+use crate::net::forward_confirmed::{CheckedClaims, Confirmation, DomainClaim, check_all};
+use crate::net::{
+    address::is_public, dns::Resolver, dns_archive::ConfirmedName, dns_cache::DnsCache,
+};
 use crate::time::UtcTime;
 
+use super::archived_names::ArchivedNames;
 use super::dns_candidates::{DnsCandidate, DnsCandidates};
 use super::tally::identity_sources::NameSources;
 
@@ -22,17 +28,14 @@ use super::tally::identity_sources::NameSources;
 pub struct Identities {
     /// The lists of `--ip-ranges`.
     pub ranges: Option<Ranges>,
+    /// The lists that come with the program.
+    pub bundled: Option<BundledRanges>,
     /// The names of `--verify-dns`.
     pub names: Option<Names>,
-}
-
-/// What the sources say about one request.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct IdentityAnswer {
-    /// The identity.
-    pub identity: Identity,
-    /// Whether a source contradicts, but is of another time, so that the request is unverified.
-    pub is_of_other_time: bool,
+    /// The keys of `--signature-keys`.
+    pub keys: Option<KeyArchive>,
+    /// The names of `--dns-archive`.
+    pub archived_names: Option<ArchivedNames>,
 }
 
 /// The results of DNS lookups.
@@ -48,7 +51,21 @@ pub struct Names {
 impl Identities {
     /// Whether all crawlers are unverified.
     pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_none() && self.names.is_none()
+        let Identities { ranges, bundled, names, keys, archived_names } = self;
+        ranges.is_none()
+            && bundled.is_none()
+            && names.is_none()
+            && keys.is_none()
+            && archived_names.is_none()
+    }
+
+    /// Whether the address of a request decides about its client, for some addresses.
+    #[inline]
+    pub(crate) fn need_address(&self, crawler: CrawlerId) -> bool {
+        self.ranges.is_some()
+            || self.names.is_some()
+            || self.archived_names.is_some()
+            || self.bundled.as_ref().is_some_and(|bundled| bundled.have(crawler))
     }
 
     /// Whether `address` was one of `crawler`'s at `time`, as far as that is known.
@@ -58,35 +75,104 @@ impl Identities {
     /// near their own time only. An address that is the operator's at another time is verified:
     /// somebody else would have to get the same address, and to send that user agent as well.
     pub fn of(&self, crawler: CrawlerId, address: Option<IpAddr>, time: UtcTime) -> IdentityAnswer {
-        let answer = |identity| IdentityAnswer { identity, is_of_other_time: false };
-        let Some(address) = address.filter(|&address| is_public(address)) else {
-            return answer(Identity::Unverified);
-        };
-        let no_lists = RangeAnswer::NoAnswer;
-        let lists = self.ranges.as_ref();
-        let lists = lists.map_or(no_lists, |ranges| ranges.answer(crawler, address, time));
-        if lists == RangeAnswer::Contains {
-            return answer(Identity::Verified);
+        self.of_period(crawler, address, time).0
+    }
+
+    /// The same, and times around `time` with the same answer.
+    pub(crate) fn of_period(
+        &self,
+        crawler: CrawlerId,
+        address: Option<IpAddr>,
+        time: UtcTime,
+    ) -> (IdentityAnswer, Period) {
+        use IdentityAnswer as Answer;
+        if self.is_empty() {
+            return (Answer::UNASKED, Period::ALWAYS);
         }
+        let unverified = Answer::new(Identity::Unverified, Proof::Nothing);
+        let Some(address) = address.filter(|&address| is_public(address)) else {
+            return (unverified, Period::ALWAYS);
+        };
+        let (lists, period) = match &self.ranges {
+            None => (RangeAnswer::NoAnswer, Period::ALWAYS),
+            Some(ranges) => match ranges.answer(crawler, address, time) {
+                (RangeAnswer::Contains, period) => {
+                    let is_newest = ranges.newest_contain(crawler, address);
+                    let proof = if is_newest { Proof::AddressList } else { Proof::ArchivedList };
+                    return (Answer::new(Identity::Verified, proof), period);
+                }
+                other => other,
+            },
+        };
+        let (is_bundled, of_bundled) = match &self.bundled {
+            None => (false, Period::ALWAYS),
+            Some(bundled) => bundled.answer(crawler, address, time),
+        };
+        let period = period.and(of_bundled);
+        if is_bundled {
+            return (Answer::new(Identity::Verified, Proof::BundledList), period);
+        }
+        if self.names.is_none() && self.archived_names.is_none() {
+            return (by_lists(lists), period);
+        }
+        (self.by_names(lists, crawler, address, time), Period::at(time.unix_seconds()))
+    }
+
+    /// The answer about an address that no list confirms.
+    fn by_names(
+        &self,
+        lists: RangeAnswer,
+        crawler: CrawlerId,
+        address: IpAddr,
+        time: UtcTime,
+    ) -> IdentityAnswer {
+        use IdentityAnswer as Answer;
+        let unverified = Answer::new(Identity::Unverified, Proof::Nothing);
         let names = match self.names.as_ref().map(|names| names.answer(crawler, address, time)) {
-            Some(NamesAnswer::Confirms) => return answer(Identity::Verified),
-            Some(NamesAnswer::Contradicts) => return answer(Identity::Spoofed),
-            Some(NamesAnswer::Undecided) => return answer(Identity::Unverified),
+            Some(NamesAnswer::Confirms) => return Answer::new(Identity::Verified, Proof::Dns),
+            _ if self.is_archived(crawler, address, time) => {
+                return Answer::new(Identity::Verified, Proof::ArchivedDns);
+            }
+            Some(NamesAnswer::Contradicts) => return Answer::new(Identity::Spoofed, Proof::Dns),
+            Some(NamesAnswer::Undecided) => return unverified,
             names => names,
         };
         match (lists, names) {
-            (RangeAnswer::Contradicts, _) => answer(Identity::Spoofed),
-            (RangeAnswer::LacksAtOtherTime, _) | (_, Some(NamesAnswer::ContradictsAtOtherTime)) => {
-                IdentityAnswer { identity: Identity::Unverified, is_of_other_time: true }
+            (RangeAnswer::Contradicts, _) => by_lists(lists),
+            (_, Some(NamesAnswer::ContradictsAtOtherTime)) => {
+                Answer { is_of_other_time: true, ..unverified }
             }
-            _ => answer(Identity::Unverified),
+            _ => by_lists(lists),
         }
+    }
+
+    /// Whether a list that comes with the program has it.
+    #[inline]
+    fn is_bundled(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> bool {
+        self.bundled.as_ref().is_some_and(|bundled| bundled.contain(crawler, address, time))
+    }
+
+    /// Whether a lookup of an earlier run, near `time`, confirms it.
+    fn is_archived(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> bool {
+        self.archived_names.as_ref().is_some_and(|names| names.prove(crawler, address, time))
     }
 
     /// Whether `address`, which claimed at `time` to be `crawler`, needs a DNS lookup.
     pub(crate) fn is_candidate(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> bool {
         let is_listed = |ranges: &Ranges| ranges.contain(crawler, address, time);
-        is_public(address) && !self.ranges.as_ref().is_some_and(is_listed)
+        is_public(address)
+            && !self.ranges.as_ref().is_some_and(is_listed)
+            && !self.is_bundled(crawler, address, time)
+    }
+}
+
+/// The answer of lists that do not contain the address.
+fn by_lists(lists: RangeAnswer) -> IdentityAnswer {
+    let unverified = IdentityAnswer::new(Identity::Unverified, Proof::Nothing);
+    match lists {
+        RangeAnswer::Contradicts => IdentityAnswer::new(Identity::Spoofed, Proof::AddressList),
+        RangeAnswer::LacksAtOtherTime => IdentityAnswer { is_of_other_time: true, ..unverified },
+        RangeAnswer::NoAnswer | RangeAnswer::Contains => unverified,
     }
 }
 
@@ -119,7 +205,8 @@ impl Names {
     }
 
     /// Looks up the first `lookups_max` addresses of `candidates` at the time `now`. Answers in
-    /// `cache` are used, but count, so that the choice does not depend on earlier runs.
+    /// `cache` are used, but count, so that the choice does not depend on earlier runs. Also gives the
+    /// names that were confirmed.
     pub(crate) fn look_up(
         candidates: &DnsCandidates,
         registry: &Registry,
@@ -127,7 +214,7 @@ impl Names {
         lookups_max: usize,
         now: UtcTime,
         cache: &mut DnsCache,
-    ) -> Names {
+    ) -> (Names, Vec<ConfirmedName>) {
         let mut indexes: HashMap<(IpAddr, &[String]), usize> = HashMap::new();
         let mut chosen: BTreeMap<DnsCandidate, usize> = BTreeMap::new();
         let mut claims = Vec::new();
@@ -143,7 +230,8 @@ impl Names {
             });
             chosen.insert(candidate, index);
         }
-        let (confirmations, failure) = check_all(&claims, resolver, now, cache);
+        let CheckedClaims { confirmations, confirmed: confirmed_names, failure } =
+            check_all(&claims, resolver, now, cache);
         let passed_over = candidates.listed.len() - chosen.len();
         let is_unanswered = |found: &&Confirmation| **found == Confirmation::NoAnswer;
         let sources = NameSources {
@@ -156,7 +244,8 @@ impl Names {
         let confirmed =
             |(candidate, index): (DnsCandidate, usize)| (candidate, confirmations[index]);
         let times = ContradictingTimes::near(now);
-        Names { confirmations: chosen.into_iter().map(confirmed).collect(), times, sources }
+        let confirmations = chosen.into_iter().map(confirmed).collect();
+        (Names { confirmations, times, sources }, confirmed_names)
     }
 }
 
@@ -191,6 +280,9 @@ mod tests {
         let confirmations =
             names.iter().map(|(crawler, address, found)| (candidate(crawler, address), *found));
         Identities {
+            bundled: None,
+            keys: None,
+            archived_names: None,
             ranges: (!lists.is_empty()).then(|| Ranges::open(directory.path(), registry).unwrap()),
             names: (!names.is_empty()).then(|| Names {
                 confirmations: confirmations.collect(),
@@ -221,6 +313,12 @@ mod tests {
             let of = |time: &str| identities.of(id, address.parse().ok(), at(time));
             let found = of("2026-03-10T00:00:00Z");
             assert_eq!((found.identity, found.is_of_other_time), (*expected, false), "{address}");
+            let is_asked = !(lists.is_empty() && names.is_empty());
+            let decides = found.proof.is_some_and(|proof| proof != Proof::Nothing);
+            assert_eq!(
+                (found.proof.is_some(), decides),
+                (is_asked, *expected != Identity::Unverified)
+            );
             let is_spoofed = *expected == Identity::Spoofed;
             let later = if is_spoofed { Identity::Unverified } else { *expected };
             let found = of("2026-09-01T00:00:00Z");
@@ -304,7 +402,8 @@ mod tests {
             let address = |last| DnsCandidate { crawler, address: [192, 0, 2, last].into() };
             let candidates = DnsCandidates { listed: vec![address(1), address(2)], has_others };
             let mut cache = DnsCache::default();
-            let names = Names::look_up(&candidates, &registry, &resolver, 0, at(NOW), &mut cache);
+            let (names, _) =
+                Names::look_up(&candidates, &registry, &resolver, 0, at(NOW), &mut cache);
             assert_eq!((names.sources.looked_up, names.sources.passed_over), (0, expected));
         }
     }

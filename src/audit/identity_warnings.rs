@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::crawlers::identity::{CONTRADICTING_DAYS, ContradictingTimes, Identity};
+use crate::crawlers::identity::{CONTRADICTING_DAYS, ContradictingTimes, Identity, Proof};
 use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::merge::Merge;
-use crate::numbers::counted;
+use crate::numbers::{counted, percent};
 use crate::time::UtcTime;
 
 use super::model::ReportModel;
 use super::tally::identity_sources::{
-    IdentitySources, ListVersions, NameSources, RangeListSummary, RangeSources,
+    BundledSources, IdentitySources, ListVersions, NameSources, RangeListSummary, RangeSources,
 };
 use crate::measures::sums::Span;
 
@@ -41,15 +41,98 @@ pub(crate) fn identity_warnings(audit: &ReportModel, identities: &IdentitySource
     warnings
 }
 
-/// A note for the summary if identities were not verified, or could not be at the time of some
-/// requests.
-pub(crate) fn identity_note(audit: &ReportModel, identities: &IdentitySources) -> Option<String> {
-    let note = "identities were not verified: any client can claim to be a crawler; use \
-                --ip-ranges or --verify-dns";
-    match (&identities.ranges, &identities.names) {
-        (None, None) => Some(note.to_owned()),
-        _ => of_other_time(audit, identities),
+/// Notes for the summary: that identities were not verified, or what decided about them, and
+/// that they could not be verified at the time of some requests.
+pub(crate) fn identity_notes(audit: &ReportModel, identities: &IdentitySources) -> Vec<String> {
+    let IdentitySources { ranges, bundled, names, keys, archived_names } = identities;
+    let by_bundled = bundled.as_ref().and_then(|bundled| by_bundled(audit, bundled));
+    if by_bundled.is_none()
+        && ranges.is_none()
+        && names.is_none()
+        && keys.is_none()
+        && archived_names.is_none()
+    {
+        let note = "identities were not verified: any client can claim to be a crawler; use \
+                    --ip-ranges or --verify-dns";
+        let times = bundled.iter().flat_map(|bundled| bundled.lists.values().copied());
+        return vec![match days_of(times) {
+            None => note.to_owned(),
+            Some(days) => format!(
+                "{note}; the address lists that come with botaudit, of {days}, contain none of the \
+                 addresses"
+            ),
+        }];
     }
+    by_proof(audit).into_iter().chain(by_bundled).chain(of_other_time(audit, identities)).collect()
+}
+
+/// How old the lists are that come with the program, if they verified requests.
+fn by_bundled(audit: &ReportModel, bundled: &BundledSources) -> Option<String> {
+    let (mut requests, mut span) = (0_u64, None::<Span>);
+    let mut lists: BTreeSet<&str> = BTreeSet::new();
+    for (_, (crawler, _), tally) in audit.actors() {
+        let of_lists = tally.verification.iter().find(|(proof, _)| **proof == Proof::BundledList);
+        let Some((_, &of_row)) = of_lists else { continue };
+        requests = requests.saturating_add(of_row);
+        span.absorb(tally.span);
+        let urls = bundled.of_crawlers.get(&audit.registry.crawler(crawler).name);
+        lists.extend(urls.into_iter().flatten().map(String::as_str));
+    }
+    let times = || lists.iter().filter_map(|url| bundled.lists.get(*url).copied());
+    let of_days = days_of(times())?;
+    let distance = match (times().min(), times().max(), span) {
+        (_, Some(newest), Some(span)) if days(newest, span.last) > 0 => {
+            format!(", {} before the last request", day_count(newest, span.last))
+        }
+        (Some(oldest), _, Some(span)) if days(span.first, oldest) > 0 => {
+            format!(", {} after the first request", day_count(span.first, oldest))
+        }
+        _ => String::new(),
+    };
+    (requests > 0).then(|| {
+        format!(
+            "verified by address lists that come with botaudit: {}; the lists are of {of_days}{distance}; \
+             for newer ones run: botaudit crawlers fetch-ranges DIR, then add --ip-ranges DIR",
+            counted(requests, "request")
+        )
+    })
+}
+
+/// The day of `times`, or the first and the last one.
+fn days_of(times: impl Iterator<Item = UtcTime>) -> Option<String> {
+    let days: BTreeSet<String> = times.map(day).collect();
+    let (first, last) = (days.first()?, days.last()?);
+    Some(if first == last { first.clone() } else { format!("{first} to {last}") })
+}
+
+fn day_count(from: UtcTime, to: UtcTime) -> String {
+    counted(days(from, to).unsigned_abs(), "day")
+}
+
+/// Which share of the requests each kind of proof decided.
+fn by_proof(audit: &ReportModel) -> Option<String> {
+    let by_proof = audit.requests_by_proof();
+    let all = by_proof.values().fold(0, |sum: u64, of| sum.saturating_add(*of));
+    let share = |(proof, requests): (&Proof, &u64)| {
+        let words = match proof {
+            Proof::AddressList => "address lists",
+            Proof::ArchivedList => "archived lists",
+            Proof::BundledList => "lists of botaudit",
+            Proof::Dns => "DNS",
+            Proof::ArchivedDns => "archived DNS",
+            Proof::Signature => "signatures",
+            Proof::Nothing => "nothing",
+        };
+        format!("{words} {}", percent(*requests, all))
+    };
+    let shares: Vec<String> = by_proof.iter().map(share).collect();
+    (all > 0).then(|| {
+        format!(
+            "identity of {} decided by: {}; see verification.csv",
+            counted(all, "request"),
+            shares.join(", ")
+        )
+    })
 }
 
 /// The crawlers of a log.

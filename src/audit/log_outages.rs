@@ -313,8 +313,10 @@ mod tests {
                 whole.absorb(log_outages(&asked[cut..]));
                 let (days, is_cut) = whole.into_days();
                 let whole = LogOutages::of_days(days, is_cut).unwrap();
-                let found = silent(whole).hours.into_values().next().unwrap_or_default();
+                let mut hours = silent(whole).hours;
+                let found = hours.remove(&Origin::parse(b"https://a.example")).unwrap_or_default();
                 assert_eq!(found, expected, "{asked:?} cut at {cut}");
+                assert!(hours.is_empty(), "no other origin");
             }
         }
     }
@@ -414,6 +416,24 @@ mod tests {
         assert!(!fits(|day| day.in_vain = BTreeMap::from([(200, BTreeSet::from([7]))])));
         assert!(!fits(|day| day.in_vain = BTreeMap::from([(3, BTreeSet::new())])));
         assert!(!fits(|day| day.in_vain = BTreeMap::from([(3, (0..4).collect())])));
+    }
+
+    /// As many days as a first pass keeps.
+    #[test]
+    fn a_full_collection_is_read_and_a_larger_one_refused() {
+        let fits = |days: usize| {
+            let of_day = |day| AnswersOfDay {
+                origin_key: OriginKey::Unnamed,
+                is_named: true,
+                day,
+                answered_hours: 1,
+                in_vain: BTreeMap::new(),
+            };
+            LogOutages::of_days((0..).map(of_day).take(days).collect(), false).is_some()
+        };
+        assert!(fits(DAYS_MAX));
+        assert!(!fits(DAYS_MAX + 1));
+        assert!(!fits(DAYS_MAX + 2));
     }
 
     #[test]

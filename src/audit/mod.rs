@@ -4,10 +4,13 @@
 //! count the chunks, and the sums are merged. Only finished sums leave a worker, so reports do not
 //! depend on the number of threads or the size of chunks.
 
+mod altered_answers;
+pub mod archived_names;
 mod cells;
 mod chunk_queue;
 pub mod client_address;
 pub mod client_key;
+pub mod client_rows;
 pub mod collected_file;
 pub mod comparison;
 pub mod compliance;
@@ -40,6 +43,8 @@ pub mod path_rows;
 pub mod prepass;
 pub mod prior_fetches;
 pub mod probe;
+pub mod progress;
+pub mod promises;
 pub mod quotes;
 pub mod reaction_rows;
 pub mod referral_rows;
@@ -47,6 +52,7 @@ pub mod refetches;
 pub mod repeated_content;
 pub mod section_rows;
 pub mod sessions;
+mod signature_notes;
 pub mod sites;
 pub mod snapshots;
 pub mod tally;
@@ -56,7 +62,7 @@ mod warnings;
 pub mod what_if_rows;
 pub mod worker;
 
-use std::sync::{Arc, atomic::AtomicU64};
+use std::sync::Arc;
 
 use ipnet::IpNet;
 
@@ -82,6 +88,7 @@ use input_end::InputEnd;
 use origin_options::OriginOptions;
 use own_site::OwnSite;
 use prepass::{Collected, FirstPass};
+use progress::Progress;
 use sessions::Sessions;
 use sites::Sites;
 use tally::build::{self, Run};
@@ -150,20 +157,11 @@ impl Options {
     }
 }
 
-/// The progress of an audit.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// The bytes read from disk.
-    pub bytes_read: Arc<AtomicU64>,
-    /// Lines looked at.
-    pub lines: AtomicU64,
-}
-
 /// Audits `sources`. Damage to a source ends only that source. `record` has the options for the
 /// tally.
 ///
 /// # Errors
-/// If the evidence cannot be written, or sums that must hold do not.
+/// If the evidence cannot be written, sums that must hold do not, or the audit was stopped.
 #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; all are needed")]
 pub fn run(
     sources: &[Source],
@@ -193,7 +191,7 @@ pub fn run(
 /// of them ended. Reads each once.
 ///
 /// # Errors
-/// If threads cannot be started.
+/// If threads cannot be started, or the audit was stopped.
 pub fn collect(
     sources: &[Source],
     ranges: &[ReadRange],
@@ -263,9 +261,10 @@ fn add_up(
     };
     let Options { chunk_bytes, ref hints, .. } = *options;
     let sessions = context.sessions.as_ref();
-    let reader = LogReader { chunk_bytes, hints, evidence, sessions };
+    let reader = LogReader { chunk_bytes, hints, evidence, sessions, progress };
     let queue = WorkQueue::new(limits, ranges.len())?;
     let (counted, ends) = queue.run(ranges, worker, |range, queue| {
+        progress.check()?;
         let opened = open(&sources[range.file.index()], &progress.bytes_read);
         reader.read(range, opened, queue)
     })?;

@@ -27,8 +27,10 @@ use super::unknown::UnknownCrawler;
 use super::usage::UsageRow;
 use super::what_if_rows::{WhatIf, WhatIfSums};
 use super::{hours::Hours, input_tally::Input, log_outages::OutageEvidence, quotes::UsedRobots};
-use crate::crawlers::identity::Actor;
+use crate::crawlers::identity::{Actor, Proof};
+use crate::measures::clients::ClientTally;
 use crate::measures::crawler_tally::CrawlerTally;
+use crate::measures::signatures::SignatureRow;
 use crate::measures::sums::Sums;
 
 /// Everything that a report says.
@@ -58,6 +60,8 @@ pub struct ReportModel {
     pub unknown_crawlers: Vec<UnknownCrawler>,
     /// What did not fit in `unknown_crawlers`.
     pub other_unknown_crawlers: Option<UserAgentTally>,
+    /// Requests of clients that the registry does not name.
+    pub clients: ClientTally,
     /// The outages from logs that were used, if requested.
     pub log_evidence: Option<OutageEvidence>,
     /// Warnings to read before acting on the report. Their number does not grow with the lines of a
@@ -65,6 +69,8 @@ pub struct ReportModel {
     pub warnings: Vec<String>,
     /// Notes that help to read the report correctly.
     pub notes: Vec<String>,
+    /// Signed requests.
+    pub(crate) signatures: Vec<SignatureRow>,
     /// Sessions of clients by crawler and identity, if they are counted.
     pub sessions: Vec<(Actor, SessionTally)>,
     /// Whether requests were judged. If the audit failed to, why is also the last warning.
@@ -173,8 +179,7 @@ impl ReportModel {
 
     /// The conduct of the crawler of `row` at its origin.
     pub(crate) fn conduct(&self, row: &ActorRow) -> Conduct {
-        let after_fetch = row.prior_fetches.after_fetch();
-        self.conduct_limits.conduct(&row.tally.total(), after_fetch, row.has_read)
+        self.conduct_limits.of_row(row)
     }
 
     /// Sums over all crawlers that are not spoofed, without tools.
@@ -211,6 +216,17 @@ impl ReportModel {
     pub(crate) fn requests_of_other_time(&self) -> u64 {
         let of_rows = self.rows.iter().map(|row| row.tally.of_other_time);
         of_rows.fold(0, u64::saturating_add)
+    }
+
+    /// Requests of crawlers and tools by what says whether it was the crawler; none if identities were
+    /// not verified.
+    pub(crate) fn requests_by_proof(&self) -> BTreeMap<Proof, u64> {
+        let mut by_proof: BTreeMap<Proof, u64> = BTreeMap::new();
+        for (proof, requests) in self.rows.iter().flat_map(|row| row.tally.verification.iter()) {
+            let sum = by_proof.entry(*proof).or_default();
+            *sum = sum.saturating_add(*requests);
+        }
+        by_proof
     }
 
     /// The name of the input that `file` is.

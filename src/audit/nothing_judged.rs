@@ -45,7 +45,8 @@ fn unusable_inputs(audit: &ReportModel, header: &Header) -> Option<String> {
 /// Why the `judged` requests of `bindable` are too few.
 fn too_little(audit: &ReportModel, header: &Header, judged: u64, bindable: u64) -> Option<String> {
     let min_percent = header.options.get("min_judged_rate").as_f64()?;
-    if judged as f64 >= bindable as f64 * min_percent / 100.0 {
+    // The options of a damaged tally may ask for more than all.
+    if judged >= bindable || judged as f64 >= bindable as f64 * min_percent / 100.0 {
         return None;
     }
     Some(format!(
@@ -228,9 +229,9 @@ pub(super) fn without_robots_txt(origins: BTreeMap<&str, u64>, rulings: &Rulings
     let next = if rulings.is_archive {
         "add them to the archive with botaudit robots fetch or import"
     } else if rulings.is_single_file {
-        "use --robots with a directory of such files, or add --fetch"
+        "use --robots with a directory of such files, or use --fetch --robots robots.db"
     } else {
-        "for your own hosts, add files with these names to the directory, or add --fetch"
+        "for your own hosts, add files with these names to the directory, or use --fetch --robots robots.db"
     };
     format!("no robots.txt of the hosts in the logs: {described}; {next}")
 }

@@ -122,6 +122,8 @@ mod tests {
             delayed: Vec::new(),
             usage: Vec::new(),
             reactions: Vec::new(),
+            on_promised_copy: None,
+            browsers: Default::default(),
         };
         let is_read = |requests, first, last| {
             let statuses = Statuses { status_2xx: requests, ..Statuses::default() };

@@ -11,9 +11,13 @@ use crate::crawlers::identity::Identity;
 use crate::crawlers::identity::Actor;
 use crate::measures::crawler_tally::{CrawlerTally, Times};
 use crate::measures::robots_fetches::FetchTally;
+use crate::measures::sums::Compliance;
 use crate::measures::time_buckets::{TimeBuckets, last_second};
-use crate::merge::{Merge, merge_fields};
+use crate::merge::{Merge, merge_fields, sum};
 use botaudit_robots::named_enum;
+
+/// Requests are kept by the minute only if they are longer than this after a fetch.
+const FRESH_HOURS: u32 = 24;
 
 /// Violations by earlier fetches of robots.txt: each is one of the first four.
 #[derive(Clone, Debug, Default)]
@@ -137,6 +141,8 @@ named_enum! {
 #[derive(Debug)]
 pub(crate) struct KnownFetches<'a> {
     own: &'a ActorFetches,
+    /// For how long its operator promises to keep a copy at most, in hours.
+    copy_hours: Option<u32>,
     /// Fetches of the other crawlers of its operator, ascending.
     operator: Vec<SuccessfulFetch>,
     /// Whether all of those crawlers' successful fetches are known.
@@ -170,7 +176,8 @@ impl<'a> OriginFetches<'a> {
         operator.sort_unstable();
         let is_known = others().all(|actor_fetches| actor_fetches.times == Times::Kept);
         let operator_times = if is_known { Times::Kept } else { Times::GivenUp };
-        KnownFetches { own, operator, operator_times }
+        let copy_hours = self.crawlers[actor.0.index()].robots_cache_hours;
+        KnownFetches { own, copy_hours, operator, operator_times }
     }
 
     /// Whether two different crawlers may have shared a copy.
@@ -227,6 +234,23 @@ impl KnownFetches<'_> {
         self.own.times == Times::Kept && self.operator_times == Times::Kept
     }
 
+    /// Requests since its first fetch, and those on a copy that is not older than promised; `None` if
+    /// that is not known. `fetches` has the minutes of those without a fetch in the 24 hours before.
+    pub(crate) fn on_promised_copy(&self, fetches: &FetchTally, others: u64) -> Option<Compliance> {
+        let hours = self.copy_hours.filter(|hours| *hours >= FRESH_HOURS)?;
+        let first = self.own.fetches.first().filter(|_| self.are_complete())?;
+        let requests = others.saturating_sub(fetches.requests_before_first_fetch());
+        let is_old = |minute: i64| {
+            let last = [last_by(&self.own.fetches, minute), last_by(&self.operator, minute)];
+            let last = last.into_iter().flatten().map(|fetch| fetch.minute).max();
+            last.is_some_and(|last| minute.saturating_sub(last) > i64::from(hours) * 60)
+        };
+        let old = fetches.stale.buckets();
+        let old = old.filter(|(minute, _)| *minute >= first.minute && is_old(*minute));
+        let old: u64 = sum(old.map(|(_, requests)| requests));
+        Some(Compliance { requests, kept: requests.saturating_sub(old) })
+    }
+
     /// The minute of the first fetch in a minute that lies between `from` and `until`, in seconds.
     pub(crate) fn first_between(&self, from: i64, until: i64) -> Option<(i64, FetchedBy)> {
         let first = |(fetches, by): (&[SuccessfulFetch], FetchedBy)| {
@@ -270,7 +294,8 @@ mod tests {
         let own =
             ActorFetches { actor, fetches: fetches(5), first_asked: None, times: Times::Kept };
         let operator_times = Times::Kept;
-        let known = KnownFetches { own: &own, operator: fetches(7), operator_times };
+        let known =
+            KnownFetches { own: &own, copy_hours: None, operator: fetches(7), operator_times };
         assert_eq!(known.first_between(300, 359), Some((5, FetchedBy::Own)));
         assert_eq!(known.first_between(0, 1_000), Some((5, FetchedBy::Own)));
         assert_eq!(known.first_between(300, 358), None);

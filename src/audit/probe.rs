@@ -140,4 +140,15 @@ mod tests {
         assert_eq!(probe.rejected, BTreeMap::from([(Reject::BadRequest, 1)]));
         assert_eq!(probe.shown.iter().map(|(line, ..)| *line).collect::<Vec<_>>(), [3]);
     }
+
+    #[test]
+    fn all_rejected_lines_are_counted_and_the_first_three_shown() {
+        let record = "192.0.2.1 - - [01/Mar/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n";
+        let probe = examined(&format!("{record}a\nb\n\nc\nd\ne\n{record}"));
+        assert_eq!((probe.lines, probe.records, probe.rejected_lines()), (8, 2, 5));
+        assert_eq!(probe.skipped.into_values().collect::<Vec<_>>(), [1]);
+        let shown = |(line, _, text): &(u64, Reject, Box<[u8]>)| (*line, text[0]);
+        let shown: Vec<_> = probe.shown.iter().map(shown).collect();
+        assert_eq!(shown, [(2, b'a'), (3, b'b'), (5, b'c')]);
+    }
 }

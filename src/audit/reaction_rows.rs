@@ -39,6 +39,8 @@ pub struct ReactionRow {
     pub all: [u64; 2],
     /// The time before the change from which requests count, in seconds.
     pub seconds_before: i64,
+    /// The time from the first fetch in the archive that saw the change to the end, in seconds.
+    pub seconds_since: i64,
     /// The minute of the first fetch since the change.
     pub first_fetch: Option<(UtcTime, FetchedBy)>,
     /// Touched requests since the change, before and after that fetch; `None` if not known.
@@ -181,6 +183,7 @@ impl OriginReactions {
             is_partial: since.is_partial,
             all: [since.change.all_before, since.change.all.as_ref().map_or(0, |all| all.requests)],
             seconds_before: since.seconds_before,
+            seconds_since: since.end.saturating_sub(times.before.unix_seconds()),
             first_fetch: since.first_fetch(),
             around_fetch,
             others_after: since.others_after(&touched.since),

@@ -68,6 +68,7 @@ pub(crate) fn refetches(audit: &ReportModel) -> BTreeMap<(Option<&str>, Actor), 
 mod tests {
     use super::*;
     use crate::judge::verdict::Verdict;
+    use crate::measures::fetch_answer::FetchAnswer;
     use crate::time::{Day, UtcTime};
 
     /// Three fetches within a minute are two gaps of no minute; the fourth comes ten minutes later.
@@ -77,7 +78,7 @@ mod tests {
         for seconds in [0, 20, 59, 630] {
             let time = UtcTime::from_unix_seconds(seconds).unwrap();
             tally.days.entry(Day::parse("1970-01-01").unwrap()).count(Verdict::RobotsTxt, 0);
-            tally.robots_fetches.count_fetch(time, b"GET", 200);
+            tally.robots_fetches.count_fetch(time, 200, FetchAnswer::Read);
         }
         let refetches = Refetches::new(&tally).unwrap();
         assert_eq!((refetches.fetches, refetches.requests), (4, 0));

@@ -207,7 +207,7 @@ fn several_hosts(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     let names: Vec<&str> = hosts.iter().map(String::as_str).collect();
     Some(format!(
         "one robots.txt was used for {} hosts ({}), but each host has its own; use --robots with \
-         a directory of files such as {first}.txt, or add --fetch",
+         a directory of files such as {first}.txt, or use --fetch --robots robots.db",
         hosts.len(),
         first_of(&names)
     ))

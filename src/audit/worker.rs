@@ -5,9 +5,13 @@
 
 mod collect;
 mod judged;
+mod kind_sums;
+mod known_clients;
 mod known_referers;
 mod origin_ids;
-mod visits;
+mod signatures;
+mod visitor_counts;
+mod visitors;
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -30,16 +34,15 @@ use crate::logs::LineContent;
 use crate::logs::format::Format;
 use crate::logs::record::{Fields, Record, Scratch};
 use crate::logs::reject::Skip;
-use crate::time::{UtcTime, Window, Zone};
+use crate::time::{LastHour, UtcTime, Window, Zone};
 use crate::url::path::{PathQuery, prepare};
 use crate::url::target::Target;
 
-use super::client_address::client;
 use super::client_key::ClientKey;
 use super::day_counters::{ChunkDays, DayCounters, DayKey};
 use super::draft::Draft;
 use super::evidence::ViolatingRequest;
-use super::identities::{Identities, IdentityAnswer};
+use super::identities::Identities;
 use super::input_tally::InputTally;
 use super::origin_key::OriginKey;
 use super::origin_options::Captured;
@@ -53,12 +56,16 @@ use crate::measures::draft_effect::Compared;
 use crate::measures::example::Position;
 use crate::measures::reactions::ReactionLimits;
 use crate::measures::request::JudgedRequest;
+use crate::measures::request_kind::RequestKind;
 use crate::measures::sums::Span;
 use crate::merge::{Merge, merge_fields};
 
-use judged::{client_request, identity_of, violating_client};
+use judged::{client_request, fetch_answer, violating_client, violating_request};
+use kind_sums::KindSums;
+use known_clients::KnownClients;
 use known_referers::KnownReferers;
 use origin_ids::OriginIds;
+use visitor_counts::{DeclaredNames, UnlistedRuled, Visitor, Visitors, sampled};
 
 /// The most bytes of an unknown crawler's user agent that are kept.
 pub(crate) const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
@@ -126,7 +133,12 @@ impl WorkerCounts {
 
 merge_fields!(WorkerCounts { counters, collected });
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// The proxies before clients, and the names of their networks.
+    fn clients(&self) -> (&'a [IpNet], Option<&'a NetworkNames>) {
+        (self.trusted_proxies, self.networks)
+    }
+
     /// A counter that has counted nothing.
     pub(crate) fn counter(&self) -> Counter {
         Counter::new(self.limits, Arc::clone(&self.ranks))
@@ -175,6 +187,14 @@ pub(crate) struct Worker<'a> {
     path_scratch: Vec<u8>,
     decisions: RefCell<DecisionCache>,
     referers: KnownReferers,
+    known_clients: KnownClients,
+    last_hour: LastHour,
+    /// Requests of crawlers that `counter` does not have yet.
+    kind_sums: KindSums,
+    /// Lines of browsers that `counter` does not have yet.
+    visitors: Visitors,
+    /// The declared names of crawlers outside the registry.
+    declared_names: DeclaredNames,
     /// Searches for `robots.txt`, which any format writes like this.
     robots_txt: Finder<'static>,
     /// The counter of `day_key`, the day of the next line.
@@ -204,6 +224,11 @@ impl<'a> Worker<'a> {
             path_scratch: Vec::new(),
             decisions: RefCell::default(),
             referers: KnownReferers::default(),
+            known_clients: KnownClients::default(),
+            last_hour: LastHour::default(),
+            kind_sums: KindSums::default(),
+            visitors: Visitors::default(),
+            declared_names: DeclaredNames::default(),
             robots_txt: Finder::new(b"robots.txt"),
             counter: context.counter(),
             day_key: DayKey::AllDays,
@@ -256,7 +281,8 @@ impl<'a> Worker<'a> {
     }
 
     /// The counts.
-    pub(crate) fn into_counted(self) -> WorkerCounts {
+    pub(crate) fn into_counted(mut self) -> WorkerCounts {
+        self.add_waiting();
         let Worker { counter, day_key, mut counters, collected, .. } = self;
         counters.put(day_key, counter);
         WorkerCounts { counters, collected }
@@ -268,10 +294,17 @@ impl<'a> Worker<'a> {
             return;
         }
         self.add_lines(file, std::mem::take(tally));
+        self.add_waiting();
         let next = self.counters.take(key).unwrap_or_else(|| self.context.counter());
         let before = std::mem::replace(&mut self.counter, next);
         self.counters.put(std::mem::replace(&mut self.day_key, key), before);
         self.origins.forget();
+    }
+
+    /// Adds to the counter what waits for it.
+    fn add_waiting(&mut self) {
+        self.add_visitors();
+        self.kind_sums.add_to(&mut self.counter);
     }
 
     fn add_lines(&mut self, file: FileId, tally: InputTally) {
@@ -317,12 +350,22 @@ impl<'a> Worker<'a> {
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let user_agent = fields.user_agent(scratch);
-        match identify_cached(self.context.registry, user_agent, &mut self.user_agents) {
+        let who = identify_cached(self.context.registry, user_agent, &mut self.user_agents);
+        if fields.may_be_signed() && self.count_signed_visitor(who, fields, scratch, tally) {
+            return;
+        }
+        match who {
             Identified::Generic => {
                 tally.other += 1;
                 self.count_unknown_crawler(fields, scratch);
             }
-            Identified::Other => self.count_visitor(fields, scratch, tally),
+            found @ (Identified::Other | Identified::Empty) => {
+                let visitor = match found {
+                    Identified::Empty => Visitor::NoUserAgent,
+                    _ => Visitor::Browser,
+                };
+                self.count_visitor(visitor, fields, scratch, tally);
+            }
             Identified::Crawler(crawler) => match fields.record(scratch) {
                 Err(reason) => tally.reject(reason, position.line, line),
                 Ok(record) => {
@@ -333,44 +376,21 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// A line that cannot be read past the user agent has no path, but is not lost.
     fn count_unknown_crawler(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) {
-        match fields.record(scratch) {
-            Ok(record) => {
-                let (target, site) = self.address(&record);
-                // Its robots.txt was used, so the tally lists it.
-                self.origins.of(site, &self.sites, &mut self.counter.rows);
-                let (generic, scratch) = (self.context.registry.generic(), &mut self.path_scratch);
-                let site = self.sites.get(site);
-                let (dated, ..) = judged(
-                    (self.context, &self.decisions),
-                    generic,
-                    target,
-                    record.time,
-                    site,
-                    None,
-                    scratch,
-                );
-                let time = Some(record.time);
-                self.add_unknown_crawler(record.user_agent, dated.verdict, record.bytes, time);
-            }
-            Err(_) => {
-                let user_agent = fields.user_agent(scratch);
-                self.add_unknown_crawler(user_agent, Verdict::NoPath, 0, None);
-            }
-        }
-    }
-
-    fn add_unknown_crawler(
-        &mut self,
-        user_agent: &[u8],
-        verdict: Verdict,
-        bytes: u64,
-        time: Option<UtcTime>,
-    ) {
+        let user_agent = fields.user_agent(scratch);
+        let key = &user_agent[..user_agent.len().min(UNKNOWN_USER_AGENT_BYTES_MAX)];
+        let mut declared_names = std::mem::take(&mut self.declared_names);
+        let name = declared_names.of(key);
+        let ruled = self.rule_unlisted(fields, scratch, name);
+        self.declared_names = declared_names;
+        let time = ruled.map(|UnlistedRuled { time, .. }| time);
+        let sampled = sampled(ruled);
+        let day = time.map(|time| self.context.zone.day_of(time));
+        self.counter.clients.automated.add(day, sampled);
+        let user_agent = fields.user_agent(scratch);
         let key = &user_agent[..user_agent.len().min(UNKNOWN_USER_AGENT_BYTES_MAX)];
         let tally = self.counter.unknown_crawlers.entry(key);
-        tally.sums.count(verdict, bytes);
+        tally.sums.absorb(sampled.judged);
         tally.span.absorb(time.map(Span::at));
     }
 
@@ -383,16 +403,14 @@ impl<'a> Worker<'a> {
     ) {
         let (target, site) = self.address(record);
         let crawler = self.crawler_at(site, crawler, record);
-        let sources = (self.context.identities, self.context.trusted_proxies);
-        let IdentityAnswer { identity, is_of_other_time } = identity_of(sources, crawler, record);
-        let actor = (crawler, identity);
+        let (signature, answer) = self.identified(site, target, crawler, record);
+        let actor = (crawler, answer.identity);
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
-        let (context, site) = (self.context, self.sites.get(site));
+        let (context, site_id, site) = (self.context, site, self.sites.get(site));
         let (judge, scratch) = ((context, &self.decisions), &mut self.path_scratch);
         let (dated, compared, path) =
             judged(judge, crawler, target, record.time, site, context.draft, scratch);
-        let hour = context.zone.hour_of(record.time);
-        self.counter.hours.count(hour, actor, dated.verdict, record.bytes);
+        let hour = self.last_hour.of(context.zone, record.time);
         if let Some(path) = path.filter(|_| context.paths) {
             let at = (origin, &*site.origin_key, site.origin_rank);
             self.counter.count_path(at, (path, context.url_part), actor, record);
@@ -400,38 +418,42 @@ impl<'a> Worker<'a> {
         let known = site.known(context.judge);
         let at = JudgedAt::Time(record.time, context.before_first);
         let directives = dated.robots.map(|robots| context.judge.directives(robots, crawler));
-        let stated = context.judge.usage(known, &dated, (crawler, path), at);
-        let (address, network) =
-            violating_client((context.trusted_proxies, context.networks), dated.verdict, record);
+        let (has_delay, restriction) = directives.unwrap_or_default();
+        let kind = (hour, record.status, record.method);
+        let kind = RequestKind::new(kind, &dated, restriction, answer);
+        let sizes = (record.time, record.bytes);
+        self.kind_sums.add((origin, actor, kind), sizes, &mut self.counter);
+        let (address, network) = violating_client(context.clients(), dated.verdict, record);
+        let fetch = (dated.verdict == Verdict::RobotsTxt).then(|| fetch_answer(known, record));
         let request = JudgedRequest {
             record,
             position,
-            day: hour.day,
             host: site.origin_key.host_and_port(),
             path,
             dated,
             judge: context.judge,
-            directives: directives.unwrap_or_default(),
-            stated: &stated,
+            has_delay,
+            stated: &context.judge.usage(known, &dated, (crawler, path), at),
             changes: context.changes(known, crawler),
             compared,
             address,
             network,
-            is_of_other_time,
+            fetch,
+            is_signed: signature.as_ref().is_some_and(|signature| signature.is_valid()),
         };
         self.counter.rows.row(origin, actor).count(&request);
+        let (by, is_violation) = (&context.registry.crawler(crawler).name, request.is_violation());
         if context.sessions.is_some() {
-            let who = (crawler, identity, path.map(|path| (path, context.url_part)));
+            let who = (crawler, actor.1, path.map(|path| (path, context.url_part)));
             let by = (context.judge, context.trusted_proxies, context.networks);
             self.client_requests.push(client_request(by, site, &dated, who, record));
         }
-        if let (Verdict::Violation(rule), Some(evidence), Some(robots)) =
-            (dated.verdict, evidence, dated.robots)
-        {
-            let rule = (Arc::clone(robots), rule.line, dated.snapshot);
-            let (key, client) =
-                (Arc::clone(&site.origin_key), client(record, context.trusted_proxies));
-            evidence.push(ViolatingRequest::new(key, actor, rule, record, client, position.line));
+        if let Some(evidence) = evidence {
+            let of = (context.trusted_proxies, signature.as_ref());
+            evidence.extend(violating_request(&dated, site, actor, (record, position.line), of));
+        }
+        if let Some(signature) = signature {
+            self.count_signature(site_id, by, &signature, (record, is_violation));
         }
     }
 

@@ -147,7 +147,7 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&slow).status().unwrap();
         assert!(made.success());
         let (send, answers) = std::sync::mpsc::channel();
-        // No scope: a thread that waits for ever must not keep the test from failing.
+        // No scope: a thread that waits endlessly must not keep the test from failing.
         let ask = |url: &'static str| {
             let (classifier, send) = (Arc::clone(&classifier), send.clone());
             std::thread::spawn(move || send.send((url, classifier.classify(url).verdict)));

@@ -53,7 +53,7 @@ pub(crate) fn crawler_of_row(
         CrawlerValue::UserAgent(user_agent) => {
             Some(match identify_cached(registry, user_agent, cache) {
                 Identified::Crawler(crawler) => crawler,
-                Identified::Generic | Identified::Other => registry.generic(),
+                Identified::Generic | Identified::Other | Identified::Empty => registry.generic(),
             })
         }
     }

@@ -1,4 +1,4 @@
-//! A table of what robots.txt files leave to crawlers: one row for each file, or time, and name.
+//! A table of how far robots.txt files restrict crawlers: one row for each file, or time, and name.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub(crate) const RESTRICTIONS: TableSchema = TableSchema {
         column("snapshot_utc", "RFC 3339, UTC", "fetch of the robots.txt in force; empty for files"),
         column("outcome", "HTTP status, name of a failure, file", "answer to that fetch"),
         column("name", "text", "crawler of the registry, or product token"),
-        column("restriction", "disallow-all, allow-list, disallow, none, unreachable, unknown", "what is left to it"),
+        column("restriction", "disallow-all, allow-list, disallow, none, unreachable, unknown", "how far the rules restrict it"),
         column("group", "own, star, none", "group that binds it; empty without rules"),
         column("rule_line", "line number from 1", "rule that decides about `/`; empty if no rule matches it"),
         column("reason", "ignores-star", "why a group for `*` does not bind it"),

@@ -126,7 +126,7 @@ mod tests {
             [(); 3].map(|()| channel::<Option<Arc<str>>>());
         let (origins, judge, reads) = (&origins, &judge, &reads);
         thread::scope(|scope| {
-            // Dropped at a failure, too, so that no thread waits for ever.
+            // Dropped at a failure, too, so that no thread waits endlessly.
             let release = release;
             scope.spawn(move || {
                 let slowly = |_: &Origin| {

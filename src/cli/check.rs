@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::error::{Error, Result};
 use crate::run::check::{AskedCrawler, CheckForm, CheckRun};
@@ -13,7 +13,7 @@ use super::console::console;
 use super::help::short;
 use super::progress::Show;
 use super::shared::origin;
-use super::value_names::{DIALECTS, one_of};
+use super::value_names::{CHECK_FORMS, DIALECTS, one_of};
 
 const HELP: &str = include_str!("help/check.txt");
 
@@ -62,8 +62,9 @@ pub(crate) struct CheckArgs {
     dialect: Dialect,
 
     /// Format of the output.
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    format: Format,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&CHECK_FORMS), default_value = "text",
+        help_heading = "Output")]
+    format: CheckForm,
 
     /// Print one line per URL: verdict, deciding line, URL.
     #[arg(short, long, help_heading = "Output", conflicts_with = "format")]
@@ -93,17 +94,6 @@ struct CheckedCrawlerArgs {
     token: Option<String>,
 }
 
-/// The values of `--format`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum Format {
-    /// For people: each step of the answer
-    Text,
-    /// For programs: an array with one object per URL
-    Json,
-    /// For programs: one object per line and URL
-    Jsonl,
-}
-
 impl CheckArgs {
     /// Answers each URL.
     pub(crate) fn run(self) -> Result<RunOutcome> {
@@ -115,12 +105,7 @@ impl CheckArgs {
             at: self.at,
             crawlers: self.crawlers,
             dialect: self.dialect,
-            form: match (self.format, self.quiet) {
-                (Format::Json, _) => CheckForm::Json,
-                (Format::Jsonl, _) => CheckForm::JsonLines,
-                (Format::Text, true) => CheckForm::Line,
-                (Format::Text, false) => CheckForm::Text,
-            },
+            form: if self.quiet { CheckForm::Line } else { self.format },
             console: console(Show::OnTerminal),
         };
         run.run()

@@ -76,12 +76,12 @@ config_flags! {
 
         /// First fetch the robots.txt of the hosts in the logs.
         ///
-        /// Only hosts that crawlers requested are fetched from, into the archive of --robots, or
-        /// robots.db. Reads the logs twice.
+        /// Fetches only from hosts that crawlers requested, and stores the files in the archive of --robots
+        /// or in robots.db. Reads the logs twice.
         #[arg(long)]
         fetch: bool,
 
-        /// Allow --fetch from private addresses; anyone can send any host name.
+        /// Allow --fetch from private addresses, which clients can name in logs.
         #[arg(long, hide_short_help = true)]
         allow_private_addresses: bool,
 
@@ -192,7 +192,7 @@ config_flags! {
 
     /// How the rules are applied.
     pub(crate) struct JudgingFlags under "Rules" {
-        /// CSV file with more crawlers, or others in place of built-in ones.
+        /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
         #[arg(long, value_name = "FILE", hide_short_help = true)]
         crawlers: Option<PathBuf>,
 
@@ -215,7 +215,7 @@ config_flags! {
         #[arg(help_heading = "Reactions to changes", long, value_name = "DAYS", value_parser = whole, allow_negative_numbers = true, hide_short_help = true)]
         reaction_days: Option<usize>,
 
-        /// Expected requests without which nothing is concluded [default: 3]
+        /// Fewest expected requests for a conclusion [default: 3]
         #[arg(help_heading = "Reactions to changes", long, value_name = "N", value_parser = whole, allow_negative_numbers = true, hide_short_help = true)]
         reaction_requests: Option<usize>,
 
@@ -259,6 +259,19 @@ config_flags! {
         #[arg(long, value_name = "DIR")]
         ip_ranges: Option<PathBuf>,
 
+        /// Do not use the address lists that come with botaudit.
+        ///
+        /// They verify crawlers without --ip-ranges, too. They never say that a request is spoofed.
+        #[arg(long, hide_short_help = true)]
+        no_bundled_ranges: bool,
+
+        /// Verify signatures of requests by the keys in this directory.
+        ///
+        /// `botaudit crawlers fetch-keys DIR` downloads them. The log must have the headers Signature-Agent,
+        /// Signature-Input and Signature: see docs/identity.md.
+        #[arg(long, value_name = "DIR", hide_short_help = true)]
+        signature_keys: Option<PathBuf>,
+
         /// Verify crawlers by reverse DNS. Reads the logs twice.
         #[arg(long)]
         verify_dns: bool,
@@ -266,6 +279,12 @@ config_flags! {
         /// Cache DNS answers in FILE: 7 days, 1 day for negative answers.
         #[arg(long, value_name = "FILE", hide_short_help = true)]
         dns_cache: Option<PathBuf>,
+
+        /// Keep confirmed DNS names with their times in FILE; later audits verify by them.
+        ///
+        /// Without --verify-dns, the file is only read, and no network is needed.
+        #[arg(long, value_name = "FILE", hide_short_help = true)]
+        dns_archive: Option<PathBuf>,
 
         /// Name server to query instead of those in /etc/resolv.conf.
         #[arg(long, value_name = "ADDR:PORT", hide_short_help = true)]
@@ -295,7 +314,8 @@ config_flags! {
 
         /// A crawler with more violations ignores robots.txt [default: 50]
         ///
-        /// In percent of judged requests; its whole interval of 95 % must be above.
+        /// In percent of the share of disallowed paths that browsers request, or of all judged requests
+        /// where that share is small or not known. The whole interval of 95 % must be above.
         #[arg(help_heading = "Conduct", long, value_name = "PERCENT", hide_short_help = true)]
         ignores_min: Option<Percent>,
 

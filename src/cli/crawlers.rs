@@ -7,11 +7,13 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::error::Result;
 use crate::run::crawlers::{CrawlersQuestion, answer, check_registry};
+use crate::run::import_ranges::ImportedKind;
 use crate::run::outcome::RunOutcome;
 
 use super::console::console;
-use super::fetch_ranges::FetchRangesArgs;
+use super::fetch_ranges::{FetchKeysArgs, FetchRangesArgs};
 use super::help::short;
+use super::import_card::ImportCardArgs;
 use super::import_ranges::ImportRangesArgs;
 use super::progress::Show;
 
@@ -19,6 +21,8 @@ const HELP: &str = include_str!("help/crawlers.txt");
 const LIST: &str = include_str!("help/crawlers-list.txt");
 const SHOW: &str = include_str!("help/crawlers-show.txt");
 const IDENTIFY: &str = include_str!("help/crawlers-identify.txt");
+const IMPORT_RANGES: &str = include_str!("help/crawlers-import-ranges.txt");
+const IMPORT_KEYS: &str = include_str!("help/crawlers-import-keys.txt");
 const CHECK_REGISTRY: &str = include_str!("help/crawlers-check-registry.txt");
 
 /// Show known crawlers and what they say about robots.txt.
@@ -64,7 +68,17 @@ enum CrawlersCommand {
         user_agent: OsString,
     },
     FetchRanges(FetchRangesArgs),
+    /// Import older copies of address lists, for --ip-ranges.
+    #[command(
+        after_help = short(IMPORT_RANGES, "crawlers import-ranges"),
+        after_long_help = IMPORT_RANGES
+    )]
     ImportRanges(ImportRangesArgs),
+    FetchKeys(FetchKeysArgs),
+    /// Import older copies of keys with which agents sign requests, for --signature-keys.
+    #[command(after_help = short(IMPORT_KEYS, "crawlers import-keys"), after_long_help = IMPORT_KEYS)]
+    ImportKeys(ImportRangesArgs),
+    ImportCard(ImportCardArgs),
     /// Check a CSV file of crawlers for mistakes.
     #[command(
         after_help = short(CHECK_REGISTRY, "crawlers check-registry"),
@@ -90,7 +104,10 @@ impl CrawlersArgs {
             }
             Some(CrawlersCommand::CheckRegistry { file }) => check_registry(&file, &*console),
             Some(CrawlersCommand::FetchRanges(args)) => args.run(crawlers),
-            Some(CrawlersCommand::ImportRanges(args)) => args.run(crawlers),
+            Some(CrawlersCommand::ImportRanges(args)) => args.run(ImportedKind::Lists, crawlers),
+            Some(CrawlersCommand::FetchKeys(args)) => args.run(),
+            Some(CrawlersCommand::ImportKeys(args)) => args.run(ImportedKind::Keys, crawlers),
+            Some(CrawlersCommand::ImportCard(args)) => args.run(),
         }
     }
 }

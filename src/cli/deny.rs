@@ -21,22 +21,23 @@ const HELP: &str = include_str!("help/deny.txt");
 
 /// Write rules that refuse crawlers, for a server or a firewall.
 #[derive(Args, Debug)]
-#[command(after_help = short(HELP, "deny"), after_long_help = HELP)]
+#[command(after_help = short(HELP, "deny"), after_long_help = HELP,
+    override_usage = "botaudit deny [OPTIONS] --for <FORM> [REPORT|TALLY]")]
 pub(crate) struct DenyArgs {
     /// Report directory, or tally.
     #[arg(value_name = "REPORT|TALLY", default_value = "botaudit-report")]
     report: PathBuf,
 
-    /// Program that reads the rules.
+    /// Program that reads the rules; required.
     #[arg(long = "for", value_name = "FORM", value_parser = one_of(&DENY_FORMS),
         hide_possible_values = true)]
-    form: Form,
+    form: Option<Form>,
 
     /// Crawlers to refuse: a condition on the columns of summary.csv, as for audit --fail-on.
     #[arg(long = "where", value_name = "CONDITION", default_value = DEFAULT_CONDITION)]
     condition: String,
 
-    /// What a request is recognised by [default: user-agent, or address for nftables, pf and crowdsec]
+    /// How rules recognise a crawler [default: user-agent, or address for nftables, pf and crowdsec]
     #[arg(long, value_name = "WHAT", value_parser = one_of(&DENY_BY), hide_possible_values = true)]
     by: Option<DenyBy>,
 

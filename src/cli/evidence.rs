@@ -35,6 +35,10 @@ pub(crate) struct EvidenceArgs {
     #[arg(long, value_name = "FILE", help_heading = "Subject")]
     requests_file: Option<PathBuf>,
 
+    /// Keys of agents, to enclose those that verify signed requests.
+    #[arg(long, value_name = "DIR", help_heading = "Subject")]
+    signature_keys: Option<PathBuf>,
+
     /// E-mail address for answers.
     #[arg(long, value_name = "EMAIL", help_heading = "Sender", value_parser = email)]
     contact: Option<String>,
@@ -59,6 +63,7 @@ impl EvidenceArgs {
             crawler: self.crawler,
             origin: self.origin.as_deref().map(origin).transpose()?,
             requests_file: self.requests_file,
+            signature_keys: self.signature_keys,
             organisation: self.organisation,
             contact: self.contact,
             output: self.output,

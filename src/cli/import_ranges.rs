@@ -1,23 +1,20 @@
-//! `botaudit crawlers import-ranges`: imports copies of address lists into a directory of lists.
+//! `botaudit crawlers import-ranges` and `import-keys`: import copies of address lists, or of keys.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::error::Result;
-use crate::run::{import_ranges::ImportRangesRun, outcome::RunOutcome};
+use crate::run::import_ranges::{ImportRangesRun, ImportedKind};
+use crate::run::outcome::RunOutcome;
 
 use super::console::console;
-use super::help::short;
 use super::progress::Show;
 
-const HELP: &str = include_str!("help/crawlers-import-ranges.txt");
-
-/// Import older copies of address lists, for --ip-ranges.
+/// The arguments of both.
 #[derive(Args, Debug)]
-#[command(after_help = short(HELP, "crawlers import-ranges"), after_long_help = HELP)]
 pub(crate) struct ImportRangesArgs {
-    /// Directory of the lists; created if it does not exist.
+    /// Directory to add to; created if it does not exist.
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
@@ -25,15 +22,15 @@ pub(crate) struct ImportRangesArgs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// URL of the list in files whose names do not say it.
+    /// URL of the content of files, if their names do not contain it.
     #[arg(long, value_name = "URL", help_heading = "Input")]
     url: Option<String>,
 
-    /// Time of files without one; `modified` is that of the file system.
+    /// Time of files without one; `modified` means their modification time.
     #[arg(long, value_name = "TIME", help_heading = "Input")]
     at: Option<String>,
 
-    /// Import the history of the lists from git (the current branch).
+    /// Import the history of the files from git (the current branch).
     #[arg(long, conflicts_with = "at", help_heading = "Input")]
     git: bool,
 
@@ -44,8 +41,9 @@ pub(crate) struct ImportRangesArgs {
 
 impl ImportRangesArgs {
     /// Imports all paths; `crawlers` is the file of added crawlers.
-    pub(crate) fn run(self, crawlers: Option<PathBuf>) -> Result<RunOutcome> {
+    pub(crate) fn run(self, kind: ImportedKind, crawlers: Option<PathBuf>) -> Result<RunOutcome> {
         let run = ImportRangesRun {
+            kind,
             directory: self.directory,
             paths: self.paths,
             crawlers,

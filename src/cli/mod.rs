@@ -18,6 +18,7 @@ mod exit_status;
 mod fetch_ranges;
 mod formats;
 mod help;
+mod import_card;
 mod import_ranges;
 mod init;
 mod lint;

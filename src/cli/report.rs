@@ -2,26 +2,26 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::audit::comparison::CHANGES;
 use crate::error::Result;
 use crate::run::outcome::RunOutcome;
 use crate::run::report::{ComparisonChange, ReportForm, ReportRun};
-use crate::run::written::ResultFormat;
 use crate::time::Day;
 
 use super::console::console;
 use super::help::short;
 use super::progress::Show;
 use super::shared::{ForceArg, MemoryArg, day};
+use super::value_names::{REPORT_FORMS, one_of};
 use super::{summary_flags::SummaryFlags, terminal::OutputStream};
 
 const HELP: &str = include_str!("help/report.txt");
 
 const DAYS: &str = "Several days";
 
-/// Write a report again without the logs, or combine several reports.
+/// Rewrite a report without the logs, or combine several reports.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "report"), after_long_help = HELP)]
 pub(crate) struct ReportArgs {
@@ -40,8 +40,9 @@ pub(crate) struct ReportArgs {
     to: Option<Day>,
 
     /// Format of the output.
-    #[arg(long, value_enum, default_value_t = Format::Html, help_heading = "Output")]
-    format: Format,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&REPORT_FORMS), default_value = "html",
+        help_heading = "Output")]
+    format: ReportForm,
 
     /// Directory of the report [default: DIR itself, if there is only one]
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
@@ -54,7 +55,7 @@ pub(crate) struct ReportArgs {
     ///
     /// With a day, comparison.csv has the share of disallowed requests. With the word changes,
     /// change-comparison.csv has the share of requests for paths that a change newly disallows or
-    /// allows. A report that is drawn again keeps its comparison; none removes it.
+    /// allows. Without this option, a report keeps its comparison; the word none removes it.
     #[arg(long, value_name = "WHEN", value_parser = comparison, help_heading = "Output")]
     compare_at: Option<ComparisonChange>,
 
@@ -67,18 +68,6 @@ pub(crate) struct ReportArgs {
     /// Only this table, such as violations, for --format jsonl; repeatable.
     #[arg(long = "table", value_name = "NAME", help_heading = "Output")]
     tables: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum Format {
-    /// Write the report and print the summary
-    Html,
-    /// Print the summary
-    Text,
-    /// Print one object: the content of run.json, and all tables as arrays of objects
-    Json,
-    /// Print the tables: one object per line and row, with the name of its table
-    Jsonl,
 }
 
 /// The word that removes a comparison.
@@ -101,12 +90,7 @@ impl ReportArgs {
         let run = ReportRun {
             paths: self.paths,
             days: self.from.zip(self.to),
-            form: match self.format {
-                Format::Html => ReportForm::Directory,
-                Format::Text => ReportForm::Printed(ResultFormat::Text),
-                Format::Json => ReportForm::Printed(ResultFormat::Json),
-                Format::Jsonl => ReportForm::Printed(ResultFormat::Jsonl),
-            },
+            form: self.format,
             output: self.output,
             view: self.summary.view(OutputStream::Stdout),
             comparison: self.compare_at,

@@ -7,6 +7,8 @@ use crate::classify::verdicts::Layout;
 use crate::config::setting::AddressForm;
 use crate::deny::form::{DenyBy, Form};
 use crate::report::summary_view::SummaryBy;
+use crate::run::check::CheckForm;
+use crate::run::report::ReportForm;
 use crate::run::robots::restrictions::Every;
 use crate::run::written::ResultFormat;
 use crate::url::dialect::Dialect;
@@ -32,6 +34,13 @@ pub(crate) const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
     ("full", "As logged", AddressForm::Full),
 ];
 
+/// The formats of the answers of `check`.
+pub(crate) const CHECK_FORMS: [Named<CheckForm>; 3] = [
+    ("text", "For people: each step of the answer", CheckForm::Text),
+    ("json", "For programs: an array with one object per URL", CheckForm::Json),
+    ("jsonl", "For programs: one object per line and URL", CheckForm::JsonLines),
+];
+
 /// The periods of `robots restrictions`.
 pub(crate) const EVERY: [Named<Every>; 3] = [
     ("week", "Weeks, from Monday to Sunday", Every::Week),
@@ -47,19 +56,25 @@ pub(crate) const LIST_SYNTAXES: [Named<ListSyntax>; 4] = [
     ("jsonl", "One JSON object per line", ListSyntax::JsonLines),
 ];
 
+/// The format `json` of a result.
+const JSON: &str = "One object: the content of run.json, and all tables as arrays of objects";
+
+/// The format `jsonl` of a result.
+const JSONL: &str = "One object per line and row of a table, with the name of the table";
+
 /// The formats of the result of an audit.
 pub(crate) const RESULT_FORMATS: [Named<ResultFormat>; 3] = [
     ("text", "A summary for people", ResultFormat::Text),
-    (
-        "json",
-        "One object: the content of run.json, and all tables as arrays of objects",
-        ResultFormat::Json,
-    ),
-    (
-        "jsonl",
-        "One object per line and row of a table, with the name of the table",
-        ResultFormat::Jsonl,
-    ),
+    ("json", JSON, ResultFormat::Json),
+    ("jsonl", JSONL, ResultFormat::Jsonl),
+];
+
+/// The formats of reports.
+pub(crate) const REPORT_FORMS: [Named<ReportForm>; 4] = [
+    ("html", "A directory of files, and a summary for people", ReportForm::Directory),
+    ("text", "A summary for people", ReportForm::Printed(ResultFormat::Text)),
+    ("json", JSON, ReportForm::Printed(ResultFormat::Json)),
+    ("jsonl", JSONL, ReportForm::Printed(ResultFormat::Jsonl)),
 ];
 
 /// The formats of verdicts.

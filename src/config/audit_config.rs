@@ -91,6 +91,12 @@ settings! {
         /// The directory of published address ranges.
         #[serde(serialize_with = "lossy")]
         pub ip_ranges: PathBuf,
+        /// Whether the address lists that come with the program are not used.
+        #[serde(skip_serializing_if = "is_off")]
+        pub no_bundled_ranges: bool = false,
+        /// The directory of the keys with which agents sign requests.
+        #[serde(serialize_with = "lossy", skip_serializing_if = "Option::is_none")]
+        pub signature_keys: PathBuf,
         /// Whether crawlers are verified by DNS.
         pub verify_dns: bool = false,
         /// The most addresses that are looked up.
@@ -165,6 +171,9 @@ settings! {
         /// The cache file of DNS answers.
         #[serde(skip_serializing)]
         pub dns_cache: PathBuf,
+        /// The archive of confirmed names in DNS.
+        #[serde(serialize_with = "lossy", skip_serializing_if = "Option::is_none")]
+        pub dns_archive: PathBuf,
         /// The name server.
         #[serde(skip_serializing)]
         pub dns_server: SocketAddr,
@@ -332,9 +341,11 @@ impl AuditConfig {
             what_if: below(self.what_if),
             crawlers: below(self.crawlers),
             ip_ranges: below(self.ip_ranges),
+            signature_keys: below(self.signature_keys),
             networks: below(self.networks),
             evidence: below(self.evidence),
             dns_cache: below(self.dns_cache),
+            dns_archive: below(self.dns_archive),
             ..self
         }
     }

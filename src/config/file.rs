@@ -24,6 +24,8 @@ use std::path::{Component, Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
+use crate::error::{Error, Result};
+
 use super::setting::{Days, KeyTable, settings};
 use super::{audit_config::AuditConfig, fault::Fault};
 
@@ -157,8 +159,49 @@ impl ConfigError {
     }
 }
 
+impl AuditConfig {
+    /// The keys of all settings.
+    #[doc(hidden)]
+    pub fn keys() -> &'static [&'static str] {
+        AuditConfig::KEYS
+    }
+
+    /// The settings in `text`: the keys and values of the table `[defaults]` of a configuration
+    /// file, in TOML.
+    ///
+    /// ```
+    /// let config = botaudit::AuditConfig::from_toml("robots = 'robots.txt'\nreaction_days = 7")?;
+    /// assert_eq!(config.reaction_days, Some(7));
+    /// # Ok::<(), botaudit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// All unknown keys and invalid values.
+    pub fn from_toml(text: &str) -> Result<AuditConfig> {
+        let (table, mut reader) = parsed(text);
+        let config = reader.read(table.get_ref(), "", &mut KeyPositions::new());
+        reader.unknown(table.get_ref(), Table::Defaults);
+        let why = reader.errors.iter().map(|ConfigError { key, why, .. }| match key.as_str() {
+            "" => why.clone(),
+            key => format!("{key}: {why}"),
+        });
+        let why: Vec<String> = why.collect();
+        if why.is_empty() { Ok(config) } else { Err(Error::usage(why.join("; "))) }
+    }
+}
+
 /// Parses a file. Invalid values are missing from the configuration.
 pub fn parse(text: &str) -> (ConfigFile, Vec<ConfigError>) {
+    let (table, mut reader) = parsed(text);
+    let config = reader.config(table.get_ref());
+    let mut errors = reader.errors;
+    errors.sort();
+    errors.dedup();
+    (config, errors)
+}
+
+/// The tables in `text`, and what reads them, with the mistakes so far.
+fn parsed(text: &str) -> (Spanned<DeTable<'_>>, Reader<'_>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut reader = Reader { text, broken: BTreeSet::new(), errors: Vec::new() };
     for err in errors {
@@ -171,11 +214,7 @@ pub fn parse(text: &str) -> (ConfigFile, Vec<ConfigError>) {
         };
         reader.errors.push(ConfigError { line, key: String::new(), why });
     }
-    let config = reader.config(table.get_ref());
-    let mut errors = reader.errors;
-    errors.sort();
-    errors.dedup();
-    (config, errors)
+    (table, reader)
 }
 
 struct Reader<'a> {

@@ -1,12 +1,13 @@
 //! Which addresses are on lists that change, and when.
 //!
-//! The addresses are cut wherever a list begins or ends to contain one. Each piece refers to the times at
-//! which its addresses are on a list, and pieces with the same times share them. So a lookup is one
-//! search among the pieces and one among the few times of a piece, however many versions a list had.
+//! The addresses are cut wherever a list begins or ends to contain one. Each piece knows when its addresses
+//! are on a list. So a lookup is one search among the pieces, however many versions a list had: nearly all
+//! are on a list once, from one time until another. The few that come back share lists of times.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 
+use super::moments::Period;
 use super::networks::{Network, Networks};
 
 /// The most times that the pieces of all addresses may have together, and the most steps to find
@@ -39,6 +40,8 @@ pub(crate) struct TooManyChanges;
 pub(crate) struct AddressTimes {
     v4: Pieces<u32>,
     v6: Pieces<u128>,
+    /// The first halves of the starts in `v6`.
+    v6_highs: Box<[u64]>,
     /// Where the times of each number begin in `times`, and where the last ones end.
     offsets: Box<[u32]>,
     /// Alternately, from when the addresses are on a list, and from when they are no longer.
@@ -51,8 +54,18 @@ pub(crate) struct AddressTimes {
 #[derive(Clone, Debug, Default)]
 struct Pieces<T> {
     starts: Box<[T]>,
-    /// The number of the times of each piece.
-    numbers: Box<[u32]>,
+    /// What is known of each piece.
+    pieces: Box<[Piece]>,
+}
+
+/// When the addresses of a piece are on a list.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// For the first time.
+    from: i64,
+    until: i64,
+    /// The number of all times, if there are more; or else 0.
+    number: u32,
 }
 
 impl AddressTimes {
@@ -74,14 +87,38 @@ impl AddressTimes {
         let v4_ever = stays.v4.iter().map(|stay| Network::V4(stay.first, stay.last));
         let v6_ever = stays.v6.iter().map(|stay| Network::V6(stay.first, stay.last));
         let ever = Networks::new(v4_ever.chain(v6_ever));
-        Ok(AddressTimes { v4, v6, offsets: offsets.into(), times: times.into(), ever })
+        let v6_highs = v6.starts.iter().map(|&start| high(start)).collect();
+        Ok(AddressTimes { v4, v6, v6_highs, offsets: offsets.into(), times: times.into(), ever })
     }
 
     /// Whether `address` is on a list at `time`, in seconds since the epoch.
     #[inline]
     pub(crate) fn contain(&self, address: IpAddr, time: i64) -> bool {
-        let times = self.times_of(address);
-        times.partition_point(|&change| change <= time) % 2 == 1
+        self.answer(address, time).0
+    }
+
+    /// The same, and the times around `time` with the same answer.
+    #[inline]
+    pub(crate) fn answer(&self, address: IpAddr, time: i64) -> (bool, Period) {
+        let piece = match address.to_canonical() {
+            IpAddr::V4(address) => self.v4.of(address.to_bits()),
+            IpAddr::V6(address) => self.v6_of(address.to_bits()),
+        };
+        let Some(piece) = piece else { return (false, Period::ALWAYS) };
+        if time < piece.from {
+            (false, Period { until: piece.from, ..Period::ALWAYS })
+        } else if time < piece.until {
+            (true, Period { from: piece.from, until: piece.until })
+        } else if piece.number == 0 {
+            (false, Period { from: piece.until, ..Period::ALWAYS })
+        } else {
+            self.answer_again(piece.number, time)
+        }
+    }
+
+    /// The addresses that were on a list at any time.
+    pub(crate) fn ever(&self) -> impl Iterator<Item = Network> {
+        self.ever.iter()
     }
 
     /// Whether any address of `network` was on a list at any time.
@@ -90,18 +127,33 @@ impl AddressTimes {
         self.ever.overlaps(network)
     }
 
+    /// The first halves of addresses are usually enough to find a piece.
     #[inline]
-    fn times_of(&self, address: IpAddr) -> &[i64] {
-        let number = match address.to_canonical() {
-            IpAddr::V4(address) => self.v4.number_of(address.to_bits()),
-            IpAddr::V6(address) => self.v6.number_of(address.to_bits()),
-        };
-        let number = number as usize;
-        match self.offsets.get(number..number + 2) {
-            Some(&[start, end]) => &self.times[start as usize..end as usize],
-            _ => &[],
+    fn v6_of(&self, address: u128) -> Option<&Piece> {
+        let high = high(address);
+        let mut after = self.v6_highs.partition_point(|&start| start <= high);
+        if after > 0 && self.v6.starts[after - 1] > address {
+            after = self.v6.starts[..after].partition_point(|&start| start <= address);
         }
+        self.v6.pieces.get(after.wrapping_sub(1))
     }
+
+    /// Whether addresses with the times of this number are on a list at `time`, and until when.
+    fn answer_again(&self, number: u32, time: i64) -> (bool, Period) {
+        let number = number as usize;
+        let Some(&[start, end]) = self.offsets.get(number..number + 2) else {
+            return (false, Period::at(time));
+        };
+        let times = &self.times[start as usize..end as usize];
+        let after = times.partition_point(|&change| change <= time);
+        let from = after.checked_sub(1).map_or(i64::MIN, |before| times[before]);
+        let until = times.get(after).copied().unwrap_or(i64::MAX);
+        (after % 2 == 1, Period { from, until })
+    }
+}
+
+fn high(bits: u128) -> u64 {
+    (bits >> 64) as u64
 }
 
 impl<T: Copy + Ord> Pieces<T> {
@@ -118,7 +170,7 @@ impl<T: Copy + Ord> Pieces<T> {
             .filter_map(|(index, stay)| next(stay.last).map(|after| (after, false, index)));
         let mut borders: Vec<(T, bool, usize)> = begin.chain(end).collect();
         borders.sort_unstable();
-        let (mut starts, mut of_starts) = (Vec::new(), Vec::new());
+        let (mut starts, mut pieces, mut last) = (Vec::new(), Vec::new(), None);
         let mut present: BTreeSet<(i64, i64, usize)> = BTreeSet::new();
         for at_one in borders.chunk_by(|left, right| left.0 == right.0) {
             for &(_, is_begin, index) in at_one {
@@ -129,19 +181,28 @@ impl<T: Copy + Ord> Pieces<T> {
                 };
             }
             numbers.work += present.len();
-            let number = numbers.of(joined(&present))?;
-            if of_starts.last() != Some(&number) {
+            let times = joined(&present);
+            let mut piece = Piece { from: i64::MAX, until: i64::MIN, number: 0 };
+            if let [from, until, ..] = times[..] {
+                (piece.from, piece.until) = (from, until);
+            }
+            let (is_again, number) = (times.len() > 2, numbers.of(times)?);
+            if is_again {
+                piece.number = number;
+            }
+            if last != Some(number) {
+                last = Some(number);
                 starts.push(at_one[0].0);
-                of_starts.push(number);
+                pieces.push(piece);
             }
         }
-        Ok(Pieces { starts: starts.into(), numbers: of_starts.into() })
+        Ok(Pieces { starts: starts.into(), pieces: pieces.into() })
     }
 
     #[inline]
-    fn number_of(&self, address: T) -> u32 {
+    fn of(&self, address: T) -> Option<&Piece> {
         let after = self.starts.partition_point(|&start| start <= address);
-        if after == 0 { 0 } else { self.numbers[after - 1] }
+        self.pieces.get(after.wrapping_sub(1))
     }
 }
 
@@ -185,19 +246,15 @@ impl Numbers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn stay(first: u32, last: u32, from: i64, until: i64) -> Stay<u32> {
         Stay { first, last, from, until }
     }
 
     fn random() -> impl FnMut(u32) -> u32 {
-        let mut state = 0x9e37_79b9_u32;
-        move |below| {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            state % below
-        }
+        let mut random = Random::new();
+        move |bound| random.below(bound as usize) as u32
     }
 
     #[test]
@@ -227,11 +284,53 @@ mod tests {
                 };
                 let expected = v4.iter().any(is_within);
                 let of_v4 = IpAddr::from(address.to_be_bytes());
-                assert_eq!(times.contain(of_v4, time), expected, "{address} {time}");
+                let (found, period) = times.answer(of_v4, time);
+                assert_eq!((found, period.contains(time)), (expected, true), "{address} {time}");
+                // The answer is the same at both ends of the period.
+                for at in [period.from, period.until - 1] {
+                    assert_eq!(times.contain(of_v4, at), expected, "{address} {time} {at}");
+                }
                 let of_v6 = IpAddr::from((u128::from(address) << 70 | 5).to_be_bytes());
                 // The lowest addresses of IPv6 can stand for those of IPv4.
                 assert!(address == 0 || times.contain(of_v6, time) == expected, "{address} {time}");
             }
+        }
+    }
+
+    /// The first halves of their addresses are the same.
+    #[test]
+    fn networks_of_one_64_are_told_apart() {
+        let begin = 0x2001_0db8 << 96;
+        let stay = |first: u128, last: u128| Stay {
+            first: begin + first,
+            last: begin + last,
+            from: 0,
+            until: 9,
+        };
+        let v6 = vec![stay(0x10, 0x1f), stay(0x30, 0x3f), stay(0x50, 0x5f)];
+        let times = AddressTimes::new(&Stays { v4: Vec::new(), v6 }).unwrap();
+        for (low, expected) in [
+            (0, false),
+            (0x10, true),
+            (0x1f, true),
+            (0x20, false),
+            (0x30, true),
+            (0x4f, false),
+            (0x50, true),
+            (0x60, false),
+            (1 << 64, false),
+        ] {
+            let address = IpAddr::from((begin + low).to_be_bytes());
+            assert_eq!(times.contain(address, 5), expected, "{address}");
+        }
+        // The only one that begins in its /64.
+        let v6 = vec![stay(0x10, (1 << 64) + 5)];
+        let times = AddressTimes::new(&Stays { v4: Vec::new(), v6 }).unwrap();
+        for (low, expected) in
+            [(0xf, false), (0x10, true), ((1 << 64) + 5, true), ((1 << 64) + 6, false)]
+        {
+            let address = IpAddr::from((begin + low).to_be_bytes());
+            assert_eq!(times.contain(address, 5), expected, "{address}");
         }
     }
 

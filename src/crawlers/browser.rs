@@ -7,9 +7,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::Anchored;
-use aho_corasick::automaton::Automaton;
-use aho_corasick::nfa::noncontiguous::NFA;
+use super::needles::Needles;
 
 /// Parts that say what a user agent is, in lower case, with `|` between them.
 const PARTS: [(Part, &str); 6] = [
@@ -71,37 +69,34 @@ enum Part {
 
 /// Finds all parts in one pass.
 struct Parts {
-    search: NFA,
-    kinds: Vec<Part>,
+    search: Needles,
+    /// By the name of a part.
+    parts: Vec<(&'static [u8], Part)>,
 }
 
 static KNOWN_PARTS: LazyLock<Parts> = LazyLock::new(|| {
-    let parts = PARTS.iter().flat_map(|(kind, parts)| parts.split('|').map(|part| (part, *kind)));
-    let (parts, kinds): (Vec<&str>, Vec<Part>) = parts.unzip();
-    // Quick to build: many runs see few user agents that no row knows.
-    let search = NFA::builder().ascii_case_insensitive(true).prefilter(false).build(parts);
-    Parts { search: search.expect("these are a few short texts"), kinds }
+    let of_kind = |(kind, parts): (Part, &'static str)| {
+        parts.split('|').map(move |part| (part.as_bytes(), kind))
+    };
+    let parts: Vec<(&[u8], Part)> = PARTS.into_iter().flat_map(of_kind).collect();
+    let mut search = Needles::new();
+    (0..).zip(&parts).for_each(|(name, (part, _))| search.add(part, name, |_| false));
+    Parts { search, parts }
 });
 
 /// Whether `user_agent` is built as that of a browser, or of an app on a person's device.
 pub fn is_browser(user_agent: &[u8]) -> bool {
-    let Parts { search, kinds } = &*KNOWN_PARTS;
-    let mut found = 0_u8;
-    // A search that is not anchored can always start. The iterator over matches would take longer.
-    let Ok(mut state) = search.start_state(Anchored::No) else { return false };
-    for (at, &byte) in user_agent.iter().enumerate() {
-        state = search.next_state(Anchored::No, state, byte);
-        if !search.is_match(state) {
-            continue;
-        }
-        for index in 0..search.match_len(state) {
-            let kind = kinds[search.match_pattern(state, index).as_usize()];
-            let is_alien = kind == Part::Compatible && !is_compatible(&user_agent[at + 1..]);
-            if matches!(kind, Part::Address | Part::Program) || is_alien {
-                return false;
-            }
-            found |= 1 << kind as u8;
-        }
+    let Parts { search, parts } = &*KNOWN_PARTS;
+    let (mut found, mut is_alien) = (0_u8, false);
+    search.find(&user_agent.to_ascii_lowercase(), |name, rest| {
+        let (part, kind) = parts[name as usize];
+        let Some(after) = rest.strip_prefix(part) else { return };
+        is_alien |= matches!(kind, Part::Address | Part::Program)
+            || (kind == Part::Compatible && !is_compatible(after));
+        found |= 1 << kind as u8;
+    });
+    if is_alien {
+        return false;
     }
     let has = |part: Part| found & 1 << part as u8 != 0;
     if has_mail(user_agent) || is_misspelt(user_agent) {
@@ -175,6 +170,16 @@ mod tests {
         ];
         for user_agent in browsers {
             assert!(is_browser(user_agent.as_bytes()), "{user_agent}");
+        }
+    }
+
+    /// No part is too short to be found.
+    #[test]
+    fn each_part_is_found() {
+        for (part, kind) in &KNOWN_PARTS.parts {
+            let user_agent = format!("Mozilla/5.0 (X11; {}", String::from_utf8_lossy(part));
+            let is_alien = matches!(kind, Part::Address | Part::Program | Part::Compatible);
+            assert_eq!(is_browser(user_agent.as_bytes()), !is_alien, "{user_agent}");
         }
     }
 

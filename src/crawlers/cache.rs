@@ -68,7 +68,7 @@ pub fn identify_cached(
     cache: &mut UserAgentCache,
 ) -> Identified {
     if user_agent.is_empty() {
-        return Identified::Other;
+        return Identified::Empty;
     }
     if user_agent.len() > KEY_BYTES_MAX {
         return registry.identify(user_agent);

@@ -48,7 +48,7 @@ fn oddities_of(crawler: &Crawler, registry: &Registry) -> Vec<String> {
     let found = match registry.identify(sample.as_bytes()) {
         Identified::Crawler(id) => registry.crawler(id).name.as_str(),
         Identified::Generic => "an unknown crawler",
-        Identified::Other => "no crawler",
+        Identified::Other | Identified::Empty => "no crawler",
     };
     if !sample.is_empty() && found != crawler.name {
         whys.push(format!("sample_user_agent '{sample}' is identified as {found}"));
@@ -62,8 +62,14 @@ fn oddities_of(crawler: &Crawler, registry: &Registry) -> Vec<String> {
             ));
         }
     }
-    if crawler.reaction_hours.is_some() && crawler.promise_url.is_empty() {
-        whys.push("reaction_hours has no source; name the page in promise_url".to_owned());
+    for (column, number) in [
+        ("reaction_hours", crawler.reaction_hours),
+        ("robots_cache_hours", crawler.robots_cache_hours),
+        ("rate_per_hour", crawler.rate_per_hour),
+    ] {
+        if number.is_some() && crawler.promise_url.is_empty() {
+            whys.push(format!("{column} has no source; name the page in promise_url"));
+        }
     }
     for suffix in &crawler.rdns_suffixes {
         if !suffix.trim_matches('.').contains('.') {

@@ -114,6 +114,16 @@ pub struct Crawler {
     pub promise_url: String,
     /// Notes about the promises and their source.
     pub promise_notes: String,
+    /// The longest time for which it keeps a copy of robots.txt, in hours, if its operator promises one
+    /// without conditions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub robots_cache_hours: Option<u32>,
+    /// The operator's words about how often it requests pages.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rate_promise: String,
+    /// The most requests in an hour at one origin, if these words tell a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_hour: Option<u32>,
 }
 
 impl Crawler {
@@ -220,6 +230,8 @@ named_enum! {
     pub enum CrawlDelaySupport {
         /// It is.
         Honoured = "honoured",
+        /// It is, but not always: up to some delay, or not for all requests.
+        Partly = "partly",
         /// It is documented not to.
         Ignored = "ignored",
         /// Unknown.

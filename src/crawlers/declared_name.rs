@@ -1,6 +1,7 @@
 //! The name that an unknown crawler gives itself in its user agent.
 //!
-//! A guess for readers who want to name the crawler in their robots.txt; it changes no verdict. The
+//! A guess for readers who want to name the crawler in their robots.txt. Where a robots.txt has this
+//! name, its groups decide; these crawlers have no violations, whatever is decided. The
 //! first match of this list counts: a word that sounds like a crawler's name (`FooBot`), a product
 //! with a version that is not a browser's (`Foo/1.2`), the word after `compatible`, the first word.
 //! Addresses of pages and mail, and words after `like`, are skipped.

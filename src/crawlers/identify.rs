@@ -5,11 +5,9 @@
 //! before the best row so far, are tried, each at most once.
 
 use super::browser::is_browser;
-use crate::crawlers::{crawler::CrawlerId, pattern::NEEDLE_BYTES_MIN, table::Test};
+use super::needles::{HASHES, NEEDLE_BYTES_MIN, Needles, hash};
+use crate::crawlers::{crawler::CrawlerId, table::Test};
 use crate::robots::product_token::USER_AGENT_BYTES_MAX;
-
-/// The hashes of three bytes: far more than needles, so that most bytes of a user agent have none.
-const HASHES: usize = 1 << 16;
 
 /// What user agents of browsers consist of, in lower case. Needles are not searched by such parts if
 /// they have others, because most user agents are those of browsers.
@@ -22,33 +20,23 @@ pub enum Identified {
     Crawler(CrawlerId),
     /// No crawler that is known, and neither a browser nor an app.
     Generic,
-    /// A browser, an app, or no user agent at all.
+    /// A browser or an app.
     Other,
+    /// No user agent: the header is empty, missing, or not in the log.
+    Empty,
 }
 
 /// Finds the first row of a registry that matches a user agent.
 #[derive(Debug)]
 pub(super) struct Detector {
-    /// By the hash of three bytes: one more than the index of the first needle with them in
-    /// `needles`.
-    first: Vec<u32>,
-    needles: Vec<Needle>,
+    /// The needles of rows; the name of one is its place in `owners`.
+    needles: Needles,
+    /// By needle: its row, and which needle of the row it is.
+    owners: Vec<(u16, u16)>,
     /// Rows without a needle, in order: these may always match.
     rows_without: Vec<u16>,
     /// The regex of each row; `None` matches nothing.
     tests: Vec<Option<Test>>,
-}
-
-/// A needle of a row, by three of its bytes.
-#[derive(Debug)]
-struct Needle {
-    row: u16,
-    /// Which needle of the row.
-    index: u16,
-    /// Where the three bytes stand in it.
-    part_at: u32,
-    /// The next needle with that hash, as in [`Detector::first`].
-    next: u32,
 }
 
 impl Detector {
@@ -56,8 +44,8 @@ impl Detector {
     /// The last one is the test of what looks automated.
     pub(super) fn new(tests: Vec<Option<Test>>) -> Detector {
         let mut found = Detector {
-            first: vec![0; HASHES],
-            needles: Vec::with_capacity(2 * tests.len()),
+            needles: Needles::new(),
+            owners: Vec::with_capacity(2 * tests.len()),
             rows_without: Vec::new(),
             tests: Vec::new(),
         };
@@ -67,7 +55,10 @@ impl Detector {
         for (test, row) in tests.iter().zip(0_u16..) {
             let Some(test) = test else { continue };
             for (needle, index) in test.include.needles.iter().zip(0_u16..) {
-                found.add(needle, row, index, &in_browsers);
+                let name = u32::try_from(found.owners.len()).expect("a list is below 16 MiB");
+                // By bytes that few user agents have, because a search compares what all bytes name.
+                found.needles.add(needle, name, |part| in_browsers[part]);
+                found.owners.push((row, index));
             }
             if test.include.needles.is_empty() {
                 found.rows_without.push(row);
@@ -77,22 +68,11 @@ impl Detector {
         found
     }
 
-    /// Files a needle under bytes that few user agents and no other needle have, if there are any:
-    /// a search compares the needles of all bytes of the user agent.
-    fn add(&mut self, needle: &[u8], row: u16, index: u16, in_browsers: &[bool]) {
-        let parts = needle.windows(NEEDLE_BYTES_MIN).map(hash).zip(0_u32..);
-        let cost = |(part, _): &(usize, u32)| (in_browsers[*part], self.first[*part] != 0);
-        let best = parts.clone().find(|part| cost(part) == (false, false));
-        let Some((part, part_at)) = best.or_else(|| parts.min_by_key(cost)) else { return };
-        self.needles.push(Needle { row, index, part_at, next: self.first[part] });
-        self.first[part] = u32::try_from(self.needles.len()).expect("a list is below 16 MiB");
-    }
-
-    /// Identifies `user_agent`. An empty one, blanks and `-` are [`Identified::Other`]. Some logs have `+`
+    /// Identifies `user_agent`. An empty one, blanks and `-` are [`Identified::Empty`]. Some logs have `+`
     /// in place of every blank: names with blanks are found in them, too.
     pub(super) fn identify(&self, user_agent: &[u8]) -> Identified {
         if user_agent == b"-" || user_agent.iter().all(|byte| *byte == b' ') {
-            return Identified::Other;
+            return Identified::Empty;
         }
         let user_agent = &user_agent[..user_agent.len().min(USER_AGENT_BYTES_MAX)];
         let found = self.find(user_agent);
@@ -108,15 +88,12 @@ impl Detector {
         let mut search = Search { user_agent, tests: &self.tests, best: None, asked: Vec::new() };
         // Needles are in lower case.
         let folded = user_agent.to_ascii_lowercase();
-        for (at, bytes) in folded.windows(NEEDLE_BYTES_MIN).enumerate() {
-            let mut next = self.first[hash(bytes)];
-            while let Some(needle) = self.needles.get((next as usize).wrapping_sub(1)) {
-                next = needle.next;
-                if search.may_improve(needle.row) && self.is_at(needle, &folded, at) {
-                    search.ask(needle.row);
-                }
+        self.needles.find(&folded, |name, rest| {
+            let (row, index) = self.owners[name as usize];
+            if search.may_improve(row) && rest.starts_with(self.needle(row, index)) {
+                search.ask(row);
             }
-        }
+        });
         self.rows_without.iter().for_each(|&row| search.ask(row));
         match search.best {
             None if is_browser(user_agent) => Identified::Other,
@@ -126,20 +103,10 @@ impl Detector {
         }
     }
 
-    /// Whether `needle` stands in `folded`, with its three bytes `at` this place.
-    fn is_at(&self, needle: &Needle, folded: &[u8], at: usize) -> bool {
-        let bytes = self.tests[usize::from(needle.row)]
-            .as_ref()
-            .and_then(|test| test.include.needles.get(usize::from(needle.index)));
-        let from = at.checked_sub(needle.part_at as usize).and_then(|start| folded.get(start..));
-        from.zip(bytes).is_some_and(|(from, bytes)| from.starts_with(bytes))
+    fn needle(&self, row: u16, index: u16) -> &[u8] {
+        let test = self.tests[usize::from(row)].as_ref();
+        &test.expect("a row with a needle has a test").include.needles[usize::from(index)]
     }
-}
-
-/// An index of [`Detector::first`] for three bytes.
-fn hash(bytes: &[u8]) -> usize {
-    let [one, two, three] = [bytes[0], bytes[1], bytes[2]].map(usize::from);
-    (one << 10 ^ two << 5 ^ three) % HASHES
 }
 
 /// One user agent's way through the rows.

@@ -37,6 +37,49 @@ impl fmt::Display for Identity {
     }
 }
 
+named_enum! {
+    /// What says whether the address of a request is the crawler's.
+    #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Proof {
+        /// The newest address list; of what is contradicted, any version.
+        AddressList = "address-list",
+        /// An earlier version of an address list.
+        ArchivedList = "archived-list",
+        /// An address list that comes with the program.
+        BundledList = "bundled-list",
+        /// DNS, asked by this run.
+        Dns = "dns",
+        /// DNS, asked by an earlier run near the time of the request.
+        ArchivedDns = "archived-dns",
+        /// A signature by a key that the crawler's operator published.
+        Signature = "signature",
+        /// Nothing decides.
+        Nothing = "nothing",
+    }
+}
+
+/// What is known of the identity of one request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct IdentityAnswer {
+    /// The identity.
+    pub identity: Identity,
+    /// Whether a source contradicts, but is of another time, so that the request is unverified.
+    pub is_of_other_time: bool,
+    /// What decided; `None` if there is no source.
+    pub(crate) proof: Option<Proof>,
+}
+
+impl IdentityAnswer {
+    /// Without sources nobody is verified.
+    pub(crate) const UNASKED: IdentityAnswer =
+        IdentityAnswer { identity: Identity::Unverified, is_of_other_time: false, proof: None };
+
+    pub(crate) fn new(identity: Identity, proof: Proof) -> IdentityAnswer {
+        IdentityAnswer { identity, is_of_other_time: false, proof: Some(proof) }
+    }
+}
+
 /// The times at which a source of addresses can contradict the address of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ContradictingTimes {

@@ -8,6 +8,7 @@ use crate::time::DAY_SECONDS;
 
 use super::address_times::{Stay, Stays, TooManyChanges};
 use super::identity::CONTRADICTING_DAYS;
+use super::moments::{Absence, Moment, absence};
 use super::networks::{Network, Networks};
 
 /// The most stays of addresses on one list.
@@ -40,17 +41,6 @@ pub(crate) struct Sighting {
     pub content: usize,
 }
 
-/// What it says about an address that is not on the list then.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Absence {
-    /// The address was not the operator's.
-    Contradicts,
-    /// It may have been: no sighting is near enough.
-    OfOtherTime,
-    /// It may have been: part of the list could not be read.
-    Undecided,
-}
-
 /// The sightings of a list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListTimes {
@@ -60,15 +50,6 @@ pub(crate) struct ListTimes {
     pub stays: Stays,
     /// Those of the last sighting.
     pub newest: Networks,
-}
-
-/// All that was seen at one time.
-#[derive(Clone, Copy, Debug)]
-struct Moment {
-    at: Option<i64>,
-    /// Equal for neighbours if the same was seen.
-    version: usize,
-    is_whole: bool,
 }
 
 /// Addresses that have been on the list since the moment of this number.
@@ -162,26 +143,7 @@ impl ListTimes {
 
     /// What the list says at `time` about an address that it does not contain then.
     pub(crate) fn absence(&self, time: i64) -> Absence {
-        let after = self.moments.partition_point(|moment| moment.at.is_none_or(|at| at < time));
-        let next = self.moments.get(after);
-        let last = after.checked_sub(1).map(|before| &self.moments[before]);
-        // A list seen at that very time leaves nothing open.
-        let last = last.filter(|_| next.is_none_or(|next| next.at != Some(time)));
-        let both = || last.into_iter().chain(next);
-        let is_near = |moment: &Moment| {
-            moment
-                .at
-                .is_some_and(|at| at.abs_diff(time) <= (CONTRADICTING_DAYS * DAY_SECONDS) as u64)
-        };
-        let is_same = matches!((last, next), (Some(last), Some(next))
-            if last.version == next.version);
-        if both().next().is_none() || !both().all(|moment| moment.is_whole) {
-            Absence::Undecided
-        } else if both().all(is_near) || (is_same && both().any(is_near)) {
-            Absence::Contradicts
-        } else {
-            Absence::OfOtherTime
-        }
+        absence(&self.moments, time)
     }
 
     /// The times at which `absence` may change, in no order.
@@ -245,4 +207,109 @@ fn advance<T: Copy + Ord>(
         }
     }
     *present = result;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(networks: impl Iterator<Item = u32>) -> Content {
+        let single = networks.map(|address| Network::V4(2 * address, 2 * address));
+        Content { networks: Networks::new(single), is_whole: true }
+    }
+
+    /// Two lists of other addresses that take turns.
+    #[test]
+    fn a_list_that_changes_all_the_time_is_refused() {
+        let sightings = |count: i64| -> Vec<Sighting> {
+            (0..count).map(|at| Sighting { at: Some(at), content: at as usize % 2 }).collect()
+        };
+        let both = [content(0..20_000), content(20_000..40_000)];
+        let read = |number: usize| both[number].clone();
+        assert_eq!(ListTimes::new(sightings(9), read).unwrap().stays.v4.len(), 9 * 20_000);
+        assert!(ListTimes::new(sightings(200), read).is_err());
+    }
+
+    /// An address is on the list from after the last sighting without it until the next one without it,
+    /// however networks grow, shrink, split and join.
+    #[test]
+    fn networks_that_change_keep_the_times_of_each_address() {
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        for _ in 0..60 {
+            let contents: Vec<Vec<(u32, u32)>> = (0..1 + random(5))
+                .map(|_| {
+                    let network = |first: u32, length: u64| (first, first + length as u32);
+                    (0..random(4)).map(|_| network(random(40) as u32, random(20))).collect()
+                })
+                .collect();
+            let wide = |address: u32| u128::from(address) << 96;
+            let read = |number: usize| {
+                let v4 = contents[number].iter().map(|of| Network::V4(of.0, of.1));
+                let v6 =
+                    contents[number].iter().map(|of| Network::V6(wide(of.0), wide(of.1 + 1) - 1));
+                Content { networks: Networks::new(v4.chain(v6)), is_whole: true }
+            };
+            let at = |number: usize| 10 * number as i64;
+            let sightings =
+                (0..contents.len()).map(|content| Sighting { at: Some(at(content)), content });
+            let times = ListTimes::new(sightings.collect(), read).unwrap();
+            for (address, time) in (0..65).flat_map(|address| (-5..60).map(move |at| (address, at)))
+            {
+                let is_near = |number: usize| {
+                    (number == 0 || at(number - 1) < time)
+                        && (number + 1 == contents.len() || time < at(number + 1))
+                };
+                let has = |number: usize| {
+                    contents[number].iter().any(|of| (of.0..=of.1).contains(&address))
+                };
+                let expected = (0..contents.len()).any(|number| is_near(number) && has(number));
+                let is_in = |from: i64, until: i64| (from..until).contains(&time);
+                let found = times.stays.v4.iter().any(|stay| {
+                    (stay.first..=stay.last).contains(&address) && is_in(stay.from, stay.until)
+                });
+                assert_eq!(found, expected, "{address} {time} {contents:?}");
+                let middle = wide(address) + 7;
+                let found = times.stays.v6.iter().any(|stay| {
+                    (stay.first..=stay.last).contains(&middle) && is_in(stay.from, stay.until)
+                });
+                assert_eq!(found, expected, "IPv6: {address} {time} {contents:?}");
+            }
+        }
+    }
+
+    /// What is seen again without a change is read once, and takes no memory.
+    #[test]
+    fn sightings_of_one_content_are_one() {
+        let mut reads = 0;
+        let sightings = (0..1000).map(|at| Sighting { at: Some(at * DAY_SECONDS), content: 0 });
+        let times = ListTimes::new(sightings.collect(), |_| {
+            reads += 1;
+            content(0..3)
+        });
+        let times = times.unwrap();
+        assert_eq!((reads, times.stays.v4.len()), (1, 3));
+        assert_eq!(times.absence(500 * DAY_SECONDS + 7), Absence::Contradicts);
+        assert_eq!(times.absence(-15 * DAY_SECONDS), Absence::OfOtherTime);
+    }
+
+    /// Two copies of one time: an address on either is the operator's.
+    #[test]
+    fn contents_of_the_same_time_count_together() {
+        let at = |at, content| Sighting { at: Some(at), content };
+        let lists = [content(0..3), content(2..5), content(9..10)];
+        let mut sightings = vec![at(10, 0), at(10, 1), at(20, 2)];
+        sightings.push(Sighting { at: None, content: 2 });
+        let times = ListTimes::new(sightings, |number| lists[number].clone()).unwrap();
+        let stay =
+            |address: u32, from, until| Stay { first: 2 * address, last: 2 * address, from, until };
+        let mut stays = times.stays.v4;
+        stays.sort_unstable();
+        let of_ten = (0..5).map(|address| stay(address, i64::MIN, 20));
+        let expected: Vec<Stay<u32>> = of_ten.chain([stay(9, 11, i64::MAX)]).collect();
+        assert_eq!(stays, expected);
+    }
 }

@@ -28,6 +28,8 @@ pub struct ManifestEntry {
     pub size_bytes: u64,
     /// When the list was the current one, in order; empty if that is not known.
     pub seen: Vec<UtcTime>,
+    /// The crawlers whose pages named it; none for a list of the registry.
+    pub crawlers: Vec<String>,
 }
 
 impl ManifestEntry {
@@ -57,6 +59,8 @@ struct WireEntry {
     size_bytes: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     seen_utc: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    crawlers: Vec<String>,
 }
 
 /// Reads the text of a manifest; `path` is for errors.
@@ -80,7 +84,7 @@ pub fn read(path: &Path, text: &[u8]) -> Result<Vec<ManifestEntry>> {
         )));
     }
     let entry = |wire: WireEntry| {
-        let WireEntry { url, file, fetched_at_utc, size_bytes, seen_utc } = wire;
+        let WireEntry { url, file, fetched_at_utc, size_bytes, seen_utc, crawlers } = wire;
         if file.is_empty() || file == "." || file == ".." || file.contains(['/', '\\', '\0']) {
             return Err(wrong(format!("'{file}' is not a valid file name")));
         }
@@ -93,7 +97,7 @@ pub fn read(path: &Path, text: &[u8]) -> Result<Vec<ManifestEntry>> {
         let fetched_at = time(&fetched_at_utc)?;
         let mut seen: Vec<UtcTime> = seen_utc.iter().map(time).collect::<Result<_>>()?;
         seen.sort_unstable();
-        Ok(ManifestEntry { url, file, fetched_at, size_bytes, seen })
+        Ok(ManifestEntry { url, file, fetched_at, size_bytes, seen, crawlers })
     };
     manifest.lists.into_iter().map(entry).collect()
 }
@@ -106,6 +110,7 @@ pub fn write(entries: &[ManifestEntry]) -> String {
         fetched_at_utc: entry.fetched_at.to_string(),
         size_bytes: entry.size_bytes,
         seen_utc: entry.seen.iter().map(UtcTime::to_string).collect(),
+        crawlers: entry.crawlers.clone(),
     };
     let manifest =
         WireManifest { schema_version: SCHEMA_VERSION, lists: entries.iter().map(wire).collect() };
@@ -126,6 +131,7 @@ mod tests {
             seen: [1_772_323_200, 1_772_409_600]
                 .map(|at| UtcTime::from_unix_seconds(at).unwrap())
                 .into(),
+            crawlers: vec!["GPTBot".to_owned()],
         };
         let text = write(std::slice::from_ref(&entry));
         assert!(text.contains(r#""fetched_at_utc": "2026-03-01T00:00:00Z""#), "{text}");

@@ -7,6 +7,7 @@ pub mod crawler;
 pub mod browser;
 mod builtin;
 pub mod lazy;
+mod needles;
 pub mod pattern;
 mod table;
 
@@ -14,14 +15,20 @@ pub mod identify;
 pub mod product_token;
 
 mod address_times;
+pub mod bundled_ranges;
 pub mod cache;
+pub(crate) mod card;
+pub(crate) mod client_ranges;
 pub mod declared_name;
 mod fingerprint;
 pub mod identity;
+pub mod key_archive;
 mod list_times;
 pub mod manifest;
+pub(crate) mod moments;
 pub mod network_names;
 pub mod networks;
+pub(crate) mod own_list;
 pub mod products;
 pub(crate) mod range_archive;
 pub mod range_files;
@@ -29,5 +36,6 @@ pub mod range_list;
 pub mod ranges;
 pub mod registry;
 pub(crate) mod renamed_lists;
+pub(crate) mod signature_agents;
 
 pub mod check;

@@ -238,6 +238,7 @@ fn high(bits: u128) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn networks(list: &str) -> Networks {
         Networks::new(list.split_whitespace().map(|text| Network::parse(text.as_bytes()).unwrap()))
@@ -295,25 +296,21 @@ mod tests {
 
     #[test]
     fn every_answer_is_that_of_trying_each_network() {
-        // A small xorshift: the same numbers on every machine.
-        let mut state = 0x9e37_79b9_u32;
-        let mut random = || {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            state
-        };
+        let mut random = Random::new();
         for _ in 0..50 {
             let list: Vec<Network> = (0..40)
                 .map(|_| {
-                    let bits = 20 + (random() % 13) as u8;
-                    Network::v4(Ipv4Addr::from_bits(0xc000_0000 | (random() % (1 << 16))), bits)
-                        .unwrap()
+                    let bits = 20 + random.below(13) as u8;
+                    Network::v4(
+                        Ipv4Addr::from_bits(0xc000_0000 | random.below(1 << 16) as u32),
+                        bits,
+                    )
+                    .unwrap()
                 })
                 .collect();
             let set = Networks::new(list.iter().copied());
             for _ in 0..2000 {
-                let asked = 0xc000_0000 | (random() % (1 << 16));
+                let asked = 0xc000_0000 | random.below(1 << 16) as u32;
                 let is_within = |network: &Network| matches!(network, Network::V4(first, last) if (first..=last).contains(&&asked));
                 let expected = list.iter().any(is_within);
                 assert_eq!(set.contains(Ipv4Addr::from_bits(asked).into()), expected, "{asked:x}");

@@ -9,6 +9,8 @@ use std::{borrow::Cow, sync::OnceLock};
 use regex_automata::{Input, meta, nfa::thompson::WhichCaptures, util::syntax};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+use super::needles::NEEDLE_BYTES_MIN;
+
 /// The size limit of one compiled pattern, in bytes. The largest built-in one takes about 10 KiB;
 /// only excessive counted repetitions exceed it.
 const NFA_BYTES_MAX: usize = 1 << 20;
@@ -16,9 +18,6 @@ const NFA_BYTES_MAX: usize = 1 << 20;
 /// The most strings that one part of a pattern is expanded to. With more, or for larger classes,
 /// that part gives no needle.
 const SPELLINGS_MAX: usize = 16;
-
-/// The shortest needle.
-pub(crate) const NEEDLE_BYTES_MIN: usize = 3;
 
 /// A user agent regex, ready to match.
 #[derive(Debug)]

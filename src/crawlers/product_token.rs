@@ -73,7 +73,7 @@ impl Registry {
     pub(crate) fn sender<'h>(&self, user_agent: &'h [u8]) -> Sender<'_, 'h> {
         match self.identify(user_agent) {
             Identified::Crawler(id) => Sender::Known(self.crawler(id)),
-            Identified::Generic | Identified::Other => {
+            Identified::Generic | Identified::Other | Identified::Empty => {
                 Sender::Unknown(first_product_token(user_agent))
             }
         }

@@ -1,4 +1,4 @@
-//! Writes a directory of range lists that keeps earlier versions.
+//! Writes a directory of what operators publish, address lists or keys, that keeps earlier versions.
 //!
 //! The directory has the newest list of each URL, so that it can be used without its history. When another
 //! list takes its place, the older one moves to `history/`. A list that was fetched again and has not
@@ -18,6 +18,27 @@ use super::networks::Networks;
 use super::range_files::{HISTORY, file_name, read_file, read_manifest};
 use super::range_list::{Filter, RangeList};
 
+/// A kind of files that operators publish and change.
+#[derive(Debug)]
+pub(crate) struct PublishedKind {
+    /// What a file of this kind is.
+    pub what: &'static str,
+    /// When a file says that it was made, if it does; the error says why it is of another kind.
+    pub read: fn(&[u8]) -> std::result::Result<Option<UtcTime>, String>,
+}
+
+/// Lists of addresses.
+pub(crate) const ADDRESS_LISTS: PublishedKind = PublishedKind {
+    what: "a list of addresses",
+    read: |text| {
+        let list = RangeList::read(text, None);
+        match list.networks.is_empty() {
+            true => Err(list.first_fault.unwrap_or_default()),
+            false => Ok(list.created),
+        }
+    },
+};
+
 /// The most seconds between two sightings of a list that tell as much as one more in between.
 const SIGHTINGS_APART_MAX: i64 = 2 * CONTRADICTING_DAYS * DAY_SECONDS;
 
@@ -28,6 +49,7 @@ const NAME_BYTES_MAX: usize = 150;
 #[derive(Debug)]
 pub(crate) struct RangeArchive {
     directory: PathBuf,
+    kind: &'static PublishedKind,
     newest: Vec<ManifestEntry>,
     history: Vec<ManifestEntry>,
 }
@@ -37,14 +59,19 @@ impl RangeArchive {
     ///
     /// # Errors
     /// If they cannot be read, or are not manifests.
-    pub(crate) fn open(directory: &Path) -> Result<RangeArchive> {
+    pub(crate) fn open(directory: &Path, kind: &'static PublishedKind) -> Result<RangeArchive> {
         let known = |path: PathBuf| match fs::exists(&path) {
             Ok(false) => Ok(Vec::new()),
             _ => read_manifest(&path),
         };
         let newest = known(directory.join(MANIFEST))?;
         let history = known(directory.join(HISTORY).join(MANIFEST))?;
-        Ok(RangeArchive { directory: directory.to_owned(), newest, history })
+        Ok(RangeArchive { directory: directory.to_owned(), kind, newest, history })
+    }
+
+    /// What its files are.
+    pub(crate) fn kind(&self) -> &'static PublishedKind {
+        self.kind
     }
 
     /// The newest lists.
@@ -53,7 +80,7 @@ impl RangeArchive {
     }
 
     /// Puts the list of `url`, which was downloaded at `now`, in the place of an older one, and keeps
-    /// that. Crawlers use the entries of `filters`.
+    /// that, unless `are_same` says that users find the same in both. The pages of `crawlers` named it.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -62,12 +89,13 @@ impl RangeArchive {
         url: &str,
         text: &[u8],
         now: UtcTime,
-        filters: &[Option<Filter<'_>>],
+        are_same: &dyn Fn(&[u8], &[u8]) -> bool,
+        crawlers: &[String],
     ) -> Result<()> {
-        let created = RangeList::read(text, None).created.filter(|&created| created <= now);
+        let created = (self.kind.read)(text).ok().flatten().filter(|&created| created <= now);
         let mut seen = Vec::new();
         if let Some((known, known_text)) = self.known(url) {
-            let is_same = are_same(&known_text, text, filters);
+            let is_same = known_text == text || are_same(&known_text, text);
             let (last, first) = (known.last_seen(), known.times().next());
             let is_new = created.is_some_and(|created| last.is_none_or(|last| created > last));
             match is_same {
@@ -92,6 +120,7 @@ impl RangeArchive {
             fetched_at: now,
             size_bytes,
             seen,
+            crawlers: crawlers.to_vec(),
         });
         self.newest.sort_by(|left, right| left.url.cmp(&right.url));
         // Written after each list, so that it is correct whenever the run is stopped.
@@ -104,20 +133,27 @@ impl RangeArchive {
         let named = self.newest.iter().find(|entry| entry.url == url);
         let file = named.map_or_else(|| file_name(url), |entry| entry.file.clone());
         let (text, written_at) = read_file(&self.directory.join(&file)).ok()?;
-        let read = RangeList::read(&text, None);
+        let created = (self.kind.read)(&text).ok()?;
         let size_bytes = text.len() as u64;
-        if read.networks.is_empty() || named.is_some_and(|entry| entry.size_bytes != size_bytes) {
+        if named.is_some_and(|entry| entry.size_bytes != size_bytes) {
             return None;
         }
         let mut entry = match named {
             Some(entry) => entry.clone(),
             None => {
                 let (url, fetched_at) = (url.to_owned(), written_at?);
-                ManifestEntry { url, file, fetched_at, size_bytes, seen: Vec::new() }
+                ManifestEntry {
+                    url,
+                    file,
+                    fetched_at,
+                    size_bytes,
+                    seen: Vec::new(),
+                    crawlers: Vec::new(),
+                }
             }
         };
         if entry.seen.is_empty() {
-            let created = read.created.filter(|&created| created <= entry.fetched_at);
+            let created = created.filter(|&created| created <= entry.fetched_at);
             entry.seen.push(created.unwrap_or(entry.fetched_at));
         }
         Some((entry, text))
@@ -150,6 +186,7 @@ impl RangeArchive {
                     fetched_at: at,
                     size_bytes: text.len() as u64,
                     seen: vec![at],
+                    crawlers: Vec::new(),
                 };
                 self.write(&entry, text, at)?;
             }
@@ -198,13 +235,13 @@ impl RangeArchive {
     }
 }
 
-/// Whether two texts are the same list for all who use it.
-fn are_same(left: &[u8], right: &[u8], filters: &[Option<Filter<'_>>]) -> bool {
+/// Whether two texts are the same list for all who use it, through the entries of `filters`.
+pub(crate) fn are_same_lists(left: &[u8], right: &[u8], filters: &[Option<Filter<'_>>]) -> bool {
     let read = |text, filter| {
         let list = RangeList::read(text, filter);
         (Networks::new(list.networks), list.faults)
     };
-    left == right || filters.iter().all(|&filter| read(left, filter) == read(right, filter))
+    filters.iter().all(|&filter| read(left, filter) == read(right, filter))
 }
 
 fn digest_of(text: &[u8]) -> String {
@@ -221,7 +258,7 @@ mod tests {
 
     /// What the manifests say, with the days of each version.
     fn versions(directory: &Path) -> String {
-        let archive = RangeArchive::open(directory).unwrap();
+        let archive = RangeArchive::open(directory, &ADDRESS_LISTS).unwrap();
         let show = |entry: &ManifestEntry| {
             let days = entry.seen.iter().map(|at| (at.unix_seconds() / DAY_SECONDS).to_string());
             days.collect::<Vec<_>>().join(",")
@@ -231,14 +268,18 @@ mod tests {
         format!("{} | {}", show(&archive.history), show(&archive.newest))
     }
 
+    fn same_lists(left: &[u8], right: &[u8]) -> bool {
+        are_same_lists(left, right, &[None])
+    }
+
     const URL: &str = "https://example.com/bots.json";
 
     #[test]
     fn each_fetch_is_kept_once_with_its_times() {
         let directory = tempfile::tempdir().unwrap();
         let put = |text: &str, day: i64, expected: &str| {
-            let mut archive = RangeArchive::open(directory.path()).unwrap();
-            archive.put_newest(URL, text.as_bytes(), at(day), &[None]).unwrap();
+            let mut archive = RangeArchive::open(directory.path(), &ADDRESS_LISTS).unwrap();
+            archive.put_newest(URL, text.as_bytes(), at(day), &same_lists, &[]).unwrap();
             assert_eq!(versions(directory.path()), expected, "{text} {day}");
             let newest =
                 fs::read_to_string(directory.path().join("example.com_bots.json")).unwrap();
@@ -272,11 +313,29 @@ mod tests {
         for (filters, expected) in [(&[filter][..], " | 1,3"), (&[filter, None], "1 | 3")] {
             let directory = tempfile::tempdir().unwrap();
             for (day, address) in [(1, "192.0.2.7"), (3, "192.0.2.8")] {
-                let mut archive = RangeArchive::open(directory.path()).unwrap();
+                let mut archive = RangeArchive::open(directory.path(), &ADDRESS_LISTS).unwrap();
                 let text = of("other", address);
-                archive.put_newest(URL, text.as_bytes(), at(day), filters).unwrap();
+                let are_same = |left: &[u8], right: &[u8]| are_same_lists(left, right, filters);
+                archive.put_newest(URL, text.as_bytes(), at(day), &are_same, &[]).unwrap();
             }
             assert_eq!(versions(directory.path()), expected);
+        }
+    }
+
+    /// Lists that were put there by hand. The time in a list counts unless it is later than the file.
+    #[test]
+    fn a_list_without_a_manifest_is_as_old_as_its_file() {
+        for (created, expected) in [(7, "7 | 30"), (10, "10 | 30"), (99, "10 | 30")] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("example.com_bots.json");
+            let created = at(created);
+            let text = format!(r#"{{"creationTime": "{created}", "prefixes": ["192.0.2.1"]}}"#);
+            fs::write(&path, text).unwrap();
+            let written = std::time::UNIX_EPOCH + std::time::Duration::from_secs(10 * 86_400);
+            fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
+            let mut archive = RangeArchive::open(directory.path(), &ADDRESS_LISTS).unwrap();
+            archive.put_newest(URL, b"192.0.2.2", at(30), &same_lists, &[]).unwrap();
+            assert_eq!(versions(directory.path()), expected, "{created}");
         }
     }
 
@@ -284,7 +343,7 @@ mod tests {
     fn versions_from_elsewhere_are_added_once() {
         let directory = tempfile::tempdir().unwrap();
         let add = |text: &str, day: i64| {
-            let mut archive = RangeArchive::open(directory.path()).unwrap();
+            let mut archive = RangeArchive::open(directory.path(), &ADDRESS_LISTS).unwrap();
             let is_new = archive.add_version(URL, text.as_bytes(), at(day)).unwrap();
             archive.save_history().unwrap();
             is_new
@@ -292,8 +351,8 @@ mod tests {
         assert!(add("192.0.2.1", 5) && add("192.0.2.2", 9) && !add("192.0.2.1", 5));
         assert!(add("192.0.2.1", 3), "the same at another time");
         assert_eq!(versions(directory.path()), "3,5 9 | ");
-        let mut archive = RangeArchive::open(directory.path()).unwrap();
-        archive.put_newest(URL, b"192.0.2.2", at(9), &[None]).unwrap();
+        let mut archive = RangeArchive::open(directory.path(), &ADDRESS_LISTS).unwrap();
+        archive.put_newest(URL, b"192.0.2.2", at(9), &same_lists, &[]).unwrap();
         assert!(!archive.add_version(URL, b"192.0.2.2", at(9)).unwrap());
         assert_eq!(archive.history.len(), 2);
     }

@@ -51,6 +51,8 @@ pub(crate) struct List {
     pub fetched_at: Option<UtcTime>,
     /// The part that could not be read, if any.
     pub fault: Option<String>,
+    /// The first and the last time at which it was seen; `None` if no version has an address.
+    pub seen: Option<(UtcTime, UtcTime)>,
     /// Its versions, if there are earlier ones.
     pub versions: Option<Versions>,
     /// Its addresses through time.
@@ -161,6 +163,17 @@ impl<'a> Files<'a> {
         Ok(Files { directory, names, entries, history, ends: last_parts(registry) })
     }
 
+    /// The lists of a crawler: those of the registry, or else those that its page named.
+    pub(super) fn urls_of<'b>(&'b self, crawler: &'b Crawler) -> Vec<&'b str> {
+        if !crawler.ip_list_urls.is_empty() {
+            return crawler.ip_list_urls.iter().map(String::as_str).collect();
+        }
+        let is_its = |entry: &&ManifestEntry| {
+            entry.crawlers.iter().any(|name| name.eq_ignore_ascii_case(&crawler.name))
+        };
+        self.entries.iter().filter(is_its).map(|entry| entry.url.as_str()).collect()
+    }
+
     /// Names in the directory that hold no list of `used`.
     pub(super) fn unused(&self, used: &BTreeSet<&str>) -> Vec<String> {
         let is_own = |name: &str| name == MANIFEST || (name == HISTORY && !self.history.is_empty());
@@ -182,6 +195,7 @@ impl<'a> Files<'a> {
             created: None,
             fetched_at: entry.map(|entry| entry.fetched_at),
             fault: None,
+            seen: None,
             versions: None,
             times: ListTimes::default(),
         };
@@ -239,13 +253,13 @@ impl<'a> Files<'a> {
             }
             read.content
         };
-        let span = sightings.iter().filter_map(|sighting| sighting.at);
-        let span = span.clone().min().zip(span.max());
-        let span = span.and_then(|(first, last)| {
-            UtcTime::from_unix_seconds(first).zip(UtcTime::from_unix_seconds(last))
-        });
+        let span = span_of(&sightings);
         match ListTimes::new(sightings, read) {
-            Ok(times) => list.times = times,
+            Ok(times) => {
+                let has_address = !times.stays.v4.is_empty() || !times.stays.v6.is_empty();
+                list.seen = span.filter(|_| has_address);
+                list.times = times;
+            }
             Err(TooManyChanges) => list.fault = Some(TOO_MANY_CHANGES.to_owned()),
         }
         if let Some(newest) = entries.first() {
@@ -318,4 +332,11 @@ pub(crate) fn read_file(path: &Path) -> io::Result<(Vec<u8>, Option<UtcTime>)> {
     let why = || format!("larger than {} MiB", LIST_BYTES_MAX >> 20);
     let text = read_up_to(path, LIST_BYTES_MAX)?.ok_or_else(|| io::Error::other(why()))?;
     Ok((text, written_at.map(UtcTime::from)))
+}
+
+/// The first and the last of the known times.
+fn span_of(sightings: &[Sighting]) -> Option<(UtcTime, UtcTime)> {
+    let times = sightings.iter().filter_map(|sighting| sighting.at);
+    let (first, last) = times.clone().min().zip(times.max())?;
+    UtcTime::from_unix_seconds(first).zip(UtcTime::from_unix_seconds(last))
 }

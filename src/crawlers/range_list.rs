@@ -220,6 +220,7 @@ fn quoted(text: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::crawlers::networks::Networks;
+    use crate::random::Random;
 
     /// Reads `text`; `expected` is the networks it holds, then what is wrong with it.
     #[track_caller]
@@ -453,15 +454,10 @@ mod tests {
 
     #[test]
     fn any_bytes() {
-        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut random = Random::new();
         for _ in 0..2000 {
             let text: Vec<u8> = (0..60)
-                .map(|_| {
-                    state ^= state << 13;
-                    state ^= state >> 7;
-                    state ^= state << 17;
-                    b"0123456789./:,;#\n\r \"{}[]ip\xff\0a"[(state % 29) as usize]
-                })
+                .map(|_| b"0123456789./:,;#\n\r \"{}[]ip\xff\0a"[random.below(29)])
                 .collect();
             for head in ["", "[", "{\"ip\":"] {
                 RangeList::read(&[head.as_bytes(), &text].concat(), None);

@@ -4,11 +4,13 @@
 //! registry): in the file that `manifest.json` names for it, or else in the one that is named
 //! like the URL ([`file_name`]), or else in one named like the URL's last part, where no
 //! other list's URL ends so. The same is tried with the URLs at which it was published before.
-//! Its earlier versions are in `history/`.
+//! Its earlier versions are in `history/`. For a crawler without such a URL, the manifest may name a
+//! list that the crawler's page links.
 
 use crate::crawlers::address_times::{AddressTimes, Stays, TooManyChanges};
 use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::list_times::{Absence, ListTimes};
+use crate::crawlers::list_times::ListTimes;
+use crate::crawlers::moments::{Absence, Period};
 use crate::crawlers::networks::{Network, Networks};
 use crate::crawlers::range_files::{Files, TOO_MANY_CHANGES};
 use crate::crawlers::range_list::Filter;
@@ -46,6 +48,8 @@ pub struct Ranges {
     lists: Vec<List>,
     /// Names in the directory that were not used, in order.
     unused: Vec<String>,
+    /// All addresses of all versions.
+    ever: Networks,
 }
 
 #[derive(Debug)]
@@ -72,7 +76,7 @@ impl Ranges {
         let mut sets: HashMap<Vec<usize>, usize> = HashMap::new();
         for (_, crawler) in registry.iter() {
             let mut lists = Vec::new();
-            for url in &crawler.ip_list_urls {
+            for url in files.urls_of(crawler) {
                 let index = *indexes.entry((url, &crawler.ip_list_format)).or_insert_with(|| {
                     ranges.lists.push(files.read(url, Filter::of_format(&crawler.ip_list_format)));
                     ranges.lists.len() - 1
@@ -91,6 +95,7 @@ impl Ranges {
             return Err(nothing_found(directory));
         }
         ranges.lists.iter_mut().for_each(|list| list.times = ListTimes::default());
+        ranges.ever = Networks::new(ranges.sets.iter().flat_map(|set| set.addresses.ever()));
         let used: BTreeSet<&str> =
             ranges.lists.iter().filter_map(|list| list.file.as_deref()).collect();
         ranges.unused = files.unused(&used);
@@ -100,27 +105,61 @@ impl Ranges {
     /// Looks the `address` of a request at `time` up in the lists of `crawler`. If it may have been
     /// zeroed in part for privacy, it is outside only if no address that it may stand for is in any
     /// version of a list.
+    ///
+    /// Also gives the times around `time` with the same answer.
     #[inline]
-    pub(crate) fn answer(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> RangeAnswer {
-        let Some(set) = self.set_of(crawler) else { return RangeAnswer::NoAnswer };
-        if set.addresses.contain(address, time.unix_seconds()) {
-            return RangeAnswer::Contains;
+    pub(crate) fn answer(
+        &self,
+        crawler: CrawlerId,
+        address: IpAddr,
+        time: UtcTime,
+    ) -> (RangeAnswer, Period) {
+        let time = time.unix_seconds();
+        let Some(set) = self.set_of(crawler) else {
+            return (RangeAnswer::NoAnswer, Period::ALWAYS);
+        };
+        let (contains, period) = set.addresses.answer(address, time);
+        if contains {
+            return (RangeAnswer::Contains, period);
         }
         let possible = Network::possibly_masked(address);
         if !possible.is_single() && set.addresses.ever_overlap(possible) {
-            return RangeAnswer::NoAnswer;
+            return (RangeAnswer::NoAnswer, period);
         }
-        match set.absence(time.unix_seconds()) {
+        let (absence, of_absence) = set.absence(time);
+        let answer = match absence {
             Absence::Contradicts => RangeAnswer::Contradicts,
             Absence::OfOtherTime => RangeAnswer::LacksAtOtherTime,
             Absence::Undecided => RangeAnswer::NoAnswer,
-        }
+        };
+        (answer, period.and(of_absence))
     }
 
     /// Whether a list of `crawler` contained `address` at `time`.
     pub(crate) fn contain(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> bool {
         let contains = |set: &RangeSet| set.addresses.contain(address, time.unix_seconds());
         self.set_of(crawler).is_some_and(contains)
+    }
+
+    /// Whether the newest version of a list of `crawler` contains `address`.
+    pub(crate) fn newest_contain(&self, crawler: CrawlerId, address: IpAddr) -> bool {
+        self.set_of(crawler).is_some_and(|set| set.newest.contains(address))
+    }
+
+    /// Whether any version of any list contains `address`.
+    #[inline]
+    pub(crate) fn ever_contain(&self, address: IpAddr) -> bool {
+        self.ever.contains(address)
+    }
+
+    /// The first crawler in the registry with a list that contained `address` at `time`. An address that may
+    /// have been zeroed in part for privacy is none's.
+    pub(crate) fn crawler_with(&self, address: IpAddr, time: UtcTime) -> Option<CrawlerId> {
+        if !self.ever_contain(address) || !Network::possibly_masked(address).is_single() {
+            return None;
+        }
+        let crawlers = (0..self.by_crawler.len()).filter_map(|at| u16::try_from(at).ok());
+        crawlers.map(CrawlerId).find(|&crawler| self.contain(crawler, address, time))
     }
 
     /// All networks of the newest lists of `crawler`, as far as they could be read.
@@ -132,6 +171,11 @@ impl Ranges {
     pub(crate) fn lists_of(&self, crawler: CrawlerId) -> impl Iterator<Item = &List> {
         let set = self.set_of(crawler).into_iter();
         set.flat_map(|set| set.lists.iter().map(|&list| &self.lists[list]))
+    }
+
+    /// The first and the last time at which each list was seen, with its URL.
+    pub(crate) fn covered_times(&self) -> impl Iterator<Item = (&str, (UtcTime, UtcTime))> {
+        self.lists.iter().filter_map(|list| Some((&*list.url, list.seen?)))
     }
 
     fn set_of(&self, crawler: CrawlerId) -> Option<&RangeSet> {
@@ -167,9 +211,11 @@ impl RangeSet {
     }
 
     #[inline]
-    fn absence(&self, time: i64) -> Absence {
+    fn absence(&self, time: i64) -> (Absence, Period) {
         let after = self.absences.partition_point(|&(from, _)| from <= time);
-        self.absences[after.saturating_sub(1)].1
+        let (from, absence) = self.absences[after.saturating_sub(1)];
+        let until = self.absences.get(after).map_or(i64::MAX, |&(until, _)| until);
+        (absence, Period { from, until })
     }
 }
 

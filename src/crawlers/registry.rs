@@ -198,7 +198,7 @@ impl Registry {
         match self.identify(user_agent.as_ref()) {
             Identified::Crawler(id) => Some(self.crawler(id)),
             Identified::Generic => Some(self.crawler(self.generic())),
-            Identified::Other => None,
+            Identified::Other | Identified::Empty => None,
         }
     }
 

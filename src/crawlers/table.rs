@@ -14,10 +14,11 @@
 //! | `rep_applies` | `yes`, `no`, `partial`, `unknown` | `unknown`: it is bound |
 //! | `user_triggered` | `yes`, `no`, `unknown` | `unknown`: it is not |
 //! | `sends_own_user_agent` | `yes`, `no` | `yes` |
-//! | `crawl_delay` | `yes`, `no`, `unknown` | `unknown` |
+//! | `crawl_delay` | `yes`, `partial`, `no`, `unknown` | `unknown` |
 //! | `ip_list_urls`, `rdns_suffixes` | spaces between | none |
 //! | `evidence` | `operator-doc`, `registry`, `unverified` | `unverified` |
-//! | `reaction_hours` | whole hours | none |
+//! | `reaction_hours`, `robots_cache_hours` | whole hours | none |
+//! | `rate_per_hour` | whole number of requests | none |
 //! | all others | any text | empty |
 
 use crate::crawlers::{crawler::*, pattern::Pattern};
@@ -30,7 +31,7 @@ pub(crate) const COLUMNS: &str = "name, operator, purpose, user_agent_regex, use
     product_tokens, honours_star, rep_applies, user_triggered, sends_own_user_agent, crawl_delay, \
     ip_list_urls, ip_list_format, rdns_suffixes, documentation_url, sample_user_agent, evidence, \
     evidence_url, notes, reaction_promise, reaction_hours, crawl_delay_promise, \
-    robots_cache_promise, promise_url, promise_notes";
+    robots_cache_promise, promise_url, promise_notes, robots_cache_hours, rate_promise, rate_per_hour";
 
 /// A row of the file, its patterns compiled.
 #[derive(Debug)]
@@ -192,12 +193,12 @@ impl Cells<'_> {
         })
     }
 
-    fn hours(&self, column: &str) -> Result<Option<u32>> {
+    fn whole(&self, column: &str, of: &str) -> Result<Option<u32>> {
         match self.get(column).unwrap_or_default() {
             "" => Ok(None),
             cell => cell.parse().map(Some).map_err(|_| {
                 self.wrong(format!(
-                    "{column} is '{cell}'; write a whole number of hours, or nothing"
+                    "{column} is '{cell}'; write a whole number of {of}, or nothing"
                 ))
             }),
         }
@@ -261,11 +262,14 @@ fn crawler(cells: &Cells) -> Result<Crawler> {
         evidence_url: cells.text("evidence_url"),
         notes: cells.text("notes"),
         reaction_promise: cells.text("reaction_promise"),
-        reaction_hours: cells.hours("reaction_hours")?,
+        reaction_hours: cells.whole("reaction_hours", "hours")?,
         crawl_delay_promise: cells.text("crawl_delay_promise"),
         robots_cache_promise: cells.text("robots_cache_promise"),
         promise_url: cells.text("promise_url"),
         promise_notes: cells.text("promise_notes"),
+        robots_cache_hours: cells.whole("robots_cache_hours", "hours")?,
+        rate_promise: cells.text("rate_promise"),
+        rate_per_hour: cells.whole("rate_per_hour", "requests")?,
     })
 }
 
@@ -276,8 +280,9 @@ const TRIGGER: [(&str, Trigger); 3] =
     [("yes", Trigger::Person), ("no", Trigger::Schedule), ("unknown", Trigger::Schedule)];
 const VISIBILITY: [(&str, Visibility); 2] =
     [("no", Visibility::NoUserAgent), ("yes", Visibility::OwnUserAgent)];
-const CRAWL_DELAY: [(&str, CrawlDelaySupport); 3] = [
+const CRAWL_DELAY: [(&str, CrawlDelaySupport); 4] = [
     ("yes", CrawlDelaySupport::Honoured),
+    ("partial", CrawlDelaySupport::Partly),
     ("no", CrawlDelaySupport::Ignored),
     ("unknown", CrawlDelaySupport::Unknown),
 ];

@@ -181,6 +181,7 @@ impl<'a> Replay<'a> {
             }
             Identified::Generic => "an unknown crawler",
             Identified::Other => "a browser",
+            Identified::Empty => "a client without a user agent",
         };
         self.counts.outside += 1;
         if self.counts.first_outside.is_none() {

@@ -10,7 +10,7 @@ use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::error::{Error, Result};
 use crate::measures::sums::{Span, Sums};
 use crate::merge::Merge;
-use crate::numbers::counted;
+use crate::numbers::{counted, grouped};
 use crate::report::threshold::Threshold;
 use crate::time::Zone;
 
@@ -30,6 +30,7 @@ pub(crate) struct DeniedCrawler {
     pub name: String,
     operator: Option<String>,
     sums: Sums,
+    signed: u64,
     span: Option<Span>,
     identities: Vec<&'static str>,
 }
@@ -41,7 +42,7 @@ pub(crate) struct DenySelection {
     pub denied: Vec<DeniedCrawler>,
     /// Tools, and crawlers with useful purposes, that meet the condition, which does not name them.
     pub reserved: Vec<String>,
-    /// Crawlers in whose name others met the condition.
+    /// Crawlers whose spoofed requests met the condition.
     pub spoofed: Vec<String>,
     /// Crawlers with violations that do not meet the condition, with the conduct where they have
     /// most violations; most violations first.
@@ -125,6 +126,7 @@ impl DeniedCrawler {
             name: crawler.name.clone(),
             operator: crawler.known_operator().map(str::to_owned),
             sums: Sums::default(),
+            signed: 0,
             span: None,
             identities: Vec::new(),
         };
@@ -134,6 +136,7 @@ impl DeniedCrawler {
 
     fn add(&mut self, row: &ActorRow) {
         self.sums.absorb(row.tally.total());
+        self.signed += row.broken.iter().map(|broken| broken.tally.signed).sum::<u64>();
         self.span.absorb(row.tally.span);
         let identity = row.actor.1.as_str();
         if !self.identities.contains(&identity) {
@@ -143,11 +146,18 @@ impl DeniedCrawler {
 
     /// Why it is denied, on one line: crawler, operator, numbers and period.
     pub(crate) fn why(&self) -> String {
-        let violations = counted(self.sums.violations, "violation");
+        let signed = match self.signed {
+            0 => String::new(),
+            signed => format!(" ({} signed)", grouped(signed)),
+        };
+        let violations = counted(self.sums.violations, "violation") + &signed;
         let requests = counted(self.sums.requests, "request");
         let period = self.span.map_or_else(String::new, |span| {
             let (first, last) = (Zone::UTC.day_of(span.first), Zone::UTC.day_of(span.last));
-            format!(", {first} to {last}")
+            match first == last {
+                true => format!(", on {first}"),
+                false => format!(", {first} to {last}"),
+            }
         });
         let operator = self.operator.as_ref().map(|operator| format!(" ({operator})"));
         let (name, operator) = (&self.name, operator.unwrap_or_default());

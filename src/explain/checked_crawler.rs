@@ -52,7 +52,7 @@ impl<'a> CheckedCrawler<'a> {
                 let token = first_product_token(user_agent);
                 CheckedCrawler { id: AD_HOC, kind: CrawlerKind::Automated(user_agent, token) }
             }
-            Identified::Other => {
+            Identified::Other | Identified::Empty => {
                 let token = first_product_token(user_agent);
                 CheckedCrawler { id: AD_HOC, kind: CrawlerKind::Unknown(user_agent, token) }
             }

@@ -68,7 +68,7 @@ impl DelayAndBound {
 impl AskedDelay {
     /// The Crawl-delay for a crawler in `text`, whose digest is `digest`: that of the product
     /// token, or `*`, whose rules bind the crawler. Of several, the shortest.
-    pub(crate) fn new(
+    pub fn new(
         text: &ParsedRobotsTxt,
         digest: Digest,
         profile: &CrawlerProfile,

@@ -22,7 +22,7 @@ pub(super) struct CrawlerUsage {
     pub controls: Box<[CrawlerId]>,
 }
 
-/// By crawler; `None` if the file states nothing about use.
+/// By crawler; `None` if the file has no statement about use.
 pub(super) type UsageByCrawler = Option<ByCrawler<CrawlerUsage>>;
 
 /// The kinds of use that a crawler's purpose directly concerns.

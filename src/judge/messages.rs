@@ -15,6 +15,27 @@ pub(crate) fn foreign_message(source: &str, what: Foreign) -> String {
     )
 }
 
+/// The most files that are not robots.txt files with a sentence of their own, or named in one.
+const FOREIGN_NAMED_MAX: usize = 3;
+
+/// Sentences that `files` are not robots.txt files: one for each if they are few, otherwise one for
+/// all. There may be more of them if there are `most`.
+pub(super) fn foreign_messages(files: &BTreeMap<String, Foreign>, most: usize) -> Vec<String> {
+    if files.len() <= FOREIGN_NAMED_MAX {
+        return files.iter().map(|(source, what)| foreign_message(source, *what)).collect();
+    }
+    let named = files.iter().take(FOREIGN_NAMED_MAX);
+    let named: Vec<String> =
+        named.map(|(source, what)| format!("{source} ({})", what.as_str())).collect();
+    let count = grouped(files.len() as u64);
+    let more = if files.len() < most { "" } else { " or more" };
+    vec![format!(
+        "{count}{more} files are not robots.txt files, so they allow everything: {} and others, which \
+         --verbose names; use the files that the sites serve as /robots.txt",
+        named.join(", ")
+    )]
+}
+
 /// A sentence for each robots.txt that could not be read, in order.
 pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
     let mut messages: Vec<String> = failures.values().map(|why| failure_message(why)).collect();

@@ -5,7 +5,9 @@
 //! by all crawlers, files and origins.
 
 pub mod age;
+pub(crate) mod answer_size;
 mod by_crawler;
+mod by_name;
 mod change_search;
 pub mod crawl_delay;
 mod crawler_usage;
@@ -49,10 +51,11 @@ use crate::robots::{body::RobotsBody, foreign::Foreign, foreign::foreign};
 use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 
 use by_crawler::ByCrawler;
+use by_name::ByName;
 use decision_cache::DecisionCache;
 use loaded::{FAILURES_MAX, Loaded};
 use memory_budget::{MemoryBudget, file_bytes, name_bytes};
-use messages::{foreign_message, slow_decisions};
+use messages::{foreign_message, foreign_messages, slow_decisions};
 use outages::KnownOutages;
 use policy_files::NamedFiles;
 use profile::{CrawlerProfile, Profiles};
@@ -328,6 +331,11 @@ impl Judge {
         loaded.foreign.iter().map(|(source, what)| foreign_message(source, *what)).collect()
     }
 
+    /// The same in at most a few sentences.
+    pub(crate) fn foreign_files_in_short(&self) -> Vec<String> {
+        foreign_messages(&lock(&self.loaded).foreign, FAILURES_MAX)
+    }
+
     /// Whether all crawlers are judged as if `*` bound them, too.
     pub(crate) fn includes_unbound(&self) -> bool {
         self.includes_unbound
@@ -433,9 +441,11 @@ impl Judge {
             profiles: Arc::clone(&self.profiles),
             bindings: ByCrawler::new(self.profiles.len),
             shared: Mutex::default(),
+            by_name: ByName::default(),
             usage,
             named_files: NamedFiles::default(),
             crawl_delays: OnceLock::new(),
+            compressed_bytes: OnceLock::new(),
             text,
         });
         loaded.versions.push(Arc::clone(&robots));

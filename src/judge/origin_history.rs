@@ -28,6 +28,13 @@ pub struct OriginHistory {
     pub(super) changes: Option<Arc<OnceLock<RuleChanges>>>,
 }
 
+/// Copies of a robots.txt from around a time.
+pub(super) struct Around<'a> {
+    pub copies: Vec<&'a Robots>,
+    /// Whether one is from before that time, and one from after it.
+    pub is_between_copies: bool,
+}
+
 impl OriginHistory {
     /// One file that counts at all times.
     pub fn always(robots: Arc<Robots>) -> OriginHistory {
@@ -104,6 +111,27 @@ impl OriginHistory {
     pub(crate) fn snapshots(&self) -> impl Iterator<Item = (Sighting, Option<&Arc<Robots>>)> {
         let robots = |version: Version| self.robots(version);
         self.snapshots.iter().map(move |snapshot| (*snapshot, snapshot.version.map(robots)))
+    }
+
+    /// The copies of the file from around `time`: the last one before it, those of the `seconds` before it, and
+    /// the first one after it. All versions of a single file.
+    pub(super) fn around(&self, time: UtcTime, seconds: i64) -> Around<'_> {
+        if self.snapshots.is_empty() {
+            let copies = self.versions.iter().map(|robots| &**robots).collect();
+            return Around { copies, is_between_copies: false };
+        }
+        let split = self.snapshots.partition_point(|snapshot| snapshot.fetched_at <= time);
+        let (before, after) = self.snapshots.split_at(split);
+        let copy = |snapshot: &Sighting| snapshot.version.map(|version| &**self.robots(version));
+        let recent = |snapshot: &&Sighting| {
+            time.unix_seconds() - snapshot.fetched_at.unix_seconds() <= seconds
+        };
+        let last = before.iter().rev().find_map(copy);
+        let next = after.iter().find_map(copy);
+        let is_between_copies = last.is_some() && next.is_some();
+        let recent = before.iter().rev().take_while(recent).filter_map(copy);
+        let copies = recent.chain(last).chain(next).collect();
+        Around { copies, is_between_copies }
     }
 
     /// The rulings that are not failures, the earliest first; none for a single file.

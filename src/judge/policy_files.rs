@@ -70,6 +70,16 @@ const USUAL: [(&[u8], PolicyFile); 26] = [
     (b"/wp-sitemap.xml", PolicyFile::Sitemap),
 ];
 
+/// The bits of all of them.
+const USUAL_BITS: u64 = {
+    let (mut bits, mut at) = (0, 0);
+    while at < USUAL.len() {
+        bits |= bit(USUAL[at].0);
+        at += 1;
+    }
+    bits
+};
+
 /// A path, the host (empty without one), and what robots.txt calls the file there.
 type NamedFile = (Box<[u8]>, Box<str>, PolicyFile);
 
@@ -107,8 +117,11 @@ impl NamedFiles {
 
 /// One bit, by the length and the last byte of `path`.
 #[inline]
-fn bit(path: &[u8]) -> u64 {
-    let last = path.last().map_or(0, |last| usize::from(*last));
+const fn bit(path: &[u8]) -> u64 {
+    let last = match path {
+        [.., last] => *last as usize,
+        [] => 0,
+    };
     1 << ((path.len() + 7 * last) % 64)
 }
 
@@ -157,7 +170,11 @@ impl PolicyFile {
             return None;
         }
         let end = memchr::memchr(b'?', path).unwrap_or(path.len());
-        USUAL.iter().find(|(usual, _)| *usual == &path[..end]).map(|(_, file)| *file)
+        let path = &path[..end];
+        if USUAL_BITS & bit(path) == 0 {
+            return None;
+        }
+        USUAL.iter().find(|(usual, _)| *usual == path).map(|(_, file)| *file)
     }
 }
 
@@ -206,6 +223,21 @@ mod tests {
             let found =
                 PolicyFile::usual(path).or_else(|| named.get(&text, Dialect::Google, (host, path)));
             assert_eq!(found.map_or("", PolicyFile::as_str), expected, "{host:?} {path:?}");
+        }
+    }
+
+    #[test]
+    fn a_robots_txt_may_name_only_sitemaps_or_only_licenses() {
+        for (text, expected) in [
+            ("Sitemap: /own\n", Some(PolicyFile::Sitemap)),
+            ("License: https://a.example/own\n", Some(PolicyFile::License)),
+            ("Disallow: /own\n", None),
+        ] {
+            let (text, named, mut scratch) =
+                (parse_body(text.as_bytes()), NamedFiles::default(), Vec::new());
+            let path = prepare(b"/own", Dialect::Google, &mut scratch);
+            let found = named.get(&text, Dialect::Google, (Some("a.example"), path));
+            assert_eq!(found.map(PolicyFile::as_str), expected.map(PolicyFile::as_str));
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::url::{dialect::Dialect, path::PathQuery};
 use super::crawler_usage::UsageByCrawler;
 use super::policy_files::{NamedFiles, PolicyFile};
 use super::restriction::RestrictionKind;
-use super::{by_crawler::ByCrawler, crawl_delay::CrawlDelays, profile::Profiles};
+use super::{by_crawler::ByCrawler, by_name::ByName, crawl_delay::CrawlDelays, profile::Profiles};
 
 /// The number of a version of a robots.txt in one judge.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -60,10 +60,14 @@ pub struct Robots {
     pub(super) named_files: NamedFiles,
     /// Its Crawl-delays.
     pub(super) crawl_delays: CrawlDelays,
+    /// Its size after compression; computed on first use.
+    pub(super) compressed_bytes: OnceLock<u64>,
     /// By crawler; created when a crawler is first judged by it.
     pub(super) bindings: ByCrawler<Binding>,
     /// By the first line of each binding group. Crawlers that the same groups bind share an entry.
     pub(super) shared: Mutex<HashMap<Box<[u32]>, Arc<BoundRules>>>,
+    /// For crawlers outside the registry.
+    pub(super) by_name: ByName<Arc<BoundRules>>,
 }
 
 /// The rules that bind one crawler.

@@ -1,5 +1,7 @@
 //! Verdicts by files of a directory, and the data that they share.
 
+use std::cell::RefCell;
+
 use super::loaded::FAILURES_MAX;
 use super::origin_history::OriginHistory;
 use super::*;
@@ -8,7 +10,7 @@ use crate::archive::reader::Archive;
 use crate::archive::snapshot::{Failure, Fetch, SnapshotOutcome};
 use crate::archive::writer::NewSnapshot;
 use crate::error::Error;
-use crate::judge::{timeline::BeforeFirst, verdict::JudgedAt};
+use crate::judge::{timeline::BeforeFirst, verdict::JudgedAt, verdict::Verdict};
 use crate::time::UtcTime;
 use crate::url::path::prepare;
 
@@ -191,4 +193,45 @@ fn a_thousand_failures_and_foreign_files_are_kept() {
     let mut loaded = judge.loaded.lock().unwrap();
     (0..=FAILURES_MAX).for_each(|number| loaded.note_foreign(number.to_string(), &page));
     assert_eq!(loaded.foreign.len(), FAILURES_MAX);
+}
+
+/// A file with groups for names that are not in the registry.
+const NAMES: &str = "User-agent: *\nDisallow: /star\n\n\
+    User-agent: Photo-Agent/2\nUser-agent: archive.example\nDisallow: /photo\n\n\
+    User-agent: photo-agent\nDisallow: /more\n";
+
+/// The lines of the deciding rules on `/star`, `/photo` and `/more`.
+fn lines_for(name: &[u8]) -> [Option<u32>; 3] {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), NAMES).unwrap();
+    let registry = Registry::builtin();
+    let store = Store::open(file.path()).unwrap();
+    let judge = Judge::new(store, &registry, Dialect::Google).unwrap();
+    let origin = Origin::parse(b"https://a.example").unwrap();
+    let known = judge.known(&origin, HostSource::Own);
+    let cache = RefCell::default();
+    ["/star", "/photo", "/more"].map(|path| {
+        let mut scratch = Vec::new();
+        let path = Some(prepare(path.as_bytes(), judge.dialect(), &mut scratch));
+        let who = (name, registry.generic());
+        let at = JudgedAt::Newest;
+        let dated = judge.verdict_by_name(&cache, known.as_deref(), who, path, at);
+        match dated.verdict {
+            Verdict::Violation(rule) => Some(rule.line),
+            Verdict::Allowed(None) => None,
+            other => panic!("{other:?}"),
+        }
+    })
+}
+
+#[test]
+fn the_groups_of_a_name_come_before_those_for_all() {
+    for name in ["Photo-Agent", "PHOTO-AGENT"] {
+        assert_eq!(lines_for(name.as_bytes()), [None, Some(6), Some(9)], "{name}");
+    }
+    assert_eq!(lines_for(b"archive.example"), [None, Some(6), None]);
+    let too_long = [b'a'; 65];
+    for name in [&b"PhotoAgent"[..], b"photo-agent2", b"", b"*", &too_long] {
+        assert_eq!(lines_for(name), [Some(2), None, None], "{name:?}");
+    }
 }

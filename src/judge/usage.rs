@@ -50,16 +50,27 @@ impl Judge {
 
     /// The preferences about the purpose of `crawler` that applied to a request for `path` with the
     /// verdict `dated`; none if the crawler may not request it.
+    #[inline]
     pub(crate) fn usage(
         &self,
         known: Option<&OriginHistory>,
         dated: &DatedVerdict<'_>,
+        who: (CrawlerId, Option<PathQuery<'_>>),
+        at: JudgedAt,
+    ) -> Vec<StatedPreference> {
+        match dated.robots.filter(|robots| robots.usage.is_some()) {
+            Some(robots) => self.usage_in(robots, known, who, at),
+            None => Vec::new(),
+        }
+    }
+
+    fn usage_in(
+        &self,
+        robots: &Robots,
+        known: Option<&OriginHistory>,
         (crawler, path): (CrawlerId, Option<PathQuery<'_>>),
         at: JudgedAt,
     ) -> Vec<StatedPreference> {
-        let Some(robots) = dated.robots.filter(|robots| robots.usage.is_some()) else {
-            return Vec::new();
-        };
         let (Some(known), Some(path)) = (known, path) else { return Vec::new() };
         let mut stated = self.stated(robots, crawler, path);
         if stated.iter().all(Option::is_none) {
@@ -321,7 +332,7 @@ mod tests {
         for crawler in ["AdsBot-Google", "Google-Extended"] {
             assert_eq!(stated(&judge(text), crawler, "/secret/a"), "", "{crawler}");
         }
-        // Only the group `*` binds it. A group for all crawlers states nothing about use.
+        // Only the group `*` binds it. The groups for all crawlers have no statement about use.
         let star = judge("User-agent: * · Disallow: / · User-agent: Googlebot · Allow: /");
         assert_eq!(stated(&star, "Googlebot", "/a"), "");
     }

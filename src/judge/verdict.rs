@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::{CrawlerId, Obligation};
-use crate::matcher::decision::Decision;
+use crate::matcher::{decision::Decision, select::select};
 use crate::robots::model::StarGroups;
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, path::PathQuery};
@@ -19,7 +19,7 @@ use super::by_crawler::ByCrawler;
 use super::crawl_delay::{Bound, DelayAndBound};
 use super::decision_cache::DecisionCache;
 use super::restriction::Restriction;
-use super::robots::{Robots, RobotsId};
+use super::robots::{BoundRules, Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
 use super::{Judge, origin_history::OriginHistory};
 
@@ -122,6 +122,20 @@ impl Verdict {
         }
     }
 
+    /// The same verdict by no certain rule.
+    #[inline]
+    pub(crate) fn without_its_rule(self) -> Verdict {
+        let none = RuleRef { robots: RobotsId(0), line: 0 };
+        match self {
+            Verdict::Allowed(_) => Verdict::Allowed(None),
+            Verdict::AllowedIgnoringStar(_) => Verdict::AllowedIgnoringStar(none),
+            Verdict::Grace(_) => Verdict::Grace(none),
+            Verdict::Violation(_) => Verdict::Violation(none),
+            Verdict::NotBound(rule) => Verdict::NotBound(rule.map(|_| none)),
+            Verdict::NoPath | Verdict::RobotsTxt | Verdict::Unknown | Verdict::Unreachable => self,
+        }
+    }
+
     /// The verdict for a crawler with this obligation.
     fn of_obligation(self, obligation: Obligation) -> Verdict {
         match (self, obligation) {
@@ -173,6 +187,34 @@ impl Judge {
             self.decide_cached(&mut cache.borrow_mut(), robots, crawler, path)
         };
         self.verdict_by(decide, known, crawler, path, at)
+    }
+
+    /// The verdict on the request of a crawler outside the registry, by the groups for its `name`, or else
+    /// by the `*` groups, as for `generic`.
+    pub(crate) fn verdict_by_name<'a>(
+        &self,
+        cache: &RefCell<DecisionCache>,
+        known: Option<&'a OriginHistory>,
+        (name, generic): (&[u8], CrawlerId),
+        path: Option<PathQuery<'_>>,
+        at: JudgedAt,
+    ) -> DatedVerdict<'a> {
+        let decide = |robots: &Robots, crawler, path: PathQuery<'_>| {
+            let rules = self.rules_named(robots, name);
+            let rules = rules.unwrap_or_else(|| self.bound_rules(robots, crawler));
+            let decision = cache.borrow_mut().decide(&rules.policy, path.as_bytes());
+            decision.with_lines(&rules.lines)
+        };
+        self.verdict_by(decide, known, generic, path, at)
+    }
+
+    /// The rules of the groups of `robots` for `name`; `None` if it has none.
+    fn rules_named<'r>(&self, robots: &'r Robots, name: &[u8]) -> Option<&'r BoundRules> {
+        let make = || {
+            let selection = select(&robots.text, &[name], StarGroups::Honoured);
+            robots.share(&selection, || self.compile(&selection, self.dialect))
+        };
+        robots.by_name.get(&robots.text, name, make).map(Arc::as_ref)
     }
 
     /// The same in any dialect; `path` must be prepared in it.
@@ -261,6 +303,7 @@ impl Judge {
 
     /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
     /// nowhere.
+    #[inline]
     pub(super) fn is_spared_by_star(&self, robots: &Robots, crawler: CrawlerId) -> bool {
         let ignores_star = self.profiles.get(crawler).star == StarGroups::Ignored;
         ignores_star && self.delay_and_bound(robots, crawler).bound == Bound::No

@@ -155,12 +155,12 @@ lints! {
         "The value of License (RSL 1.0) must be a complete URL, with scheme and host."
     // Statements about use.
     UsageOutsideGroup "usage-outside-group" Warning
-        "Content-Usage and Content-Signal are for the crawlers of the group in which they stand. \
-         Before the first User-agent line they are for none."
+        "Content-Usage and Content-Signal are for the crawlers of the group around them. \
+         Before the first User-agent line, they have no effect."
     UnreadUsage "unread-usage" Warning
         "The value of Content-Usage must be a dictionary as in RFC 9651, such as 'train-ai=n, \
          search=y'. A space around =, an upper-case letter in a label, a missing comma or a comma \
-         at the end makes the whole line state nothing (draft-ietf-aipref-vocab-07)."
+         at the end makes the whole line invalid (draft-ietf-aipref-vocab-07)."
     UsageWithoutPreference "usage-without-preference" Warning
         "The line has no label that is known for this field, or no known value of one. \
          Content-Usage has train-ai and search with y or n (draft-ietf-aipref-vocab-07). \

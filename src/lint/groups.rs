@@ -185,12 +185,15 @@ fn crawl_delay(names: &KnownTokens<'_>) -> (&'static str, Vec<u8>) {
 fn readers(group: &Group, names: &KnownTokens<'_>) -> Readers {
     let delays = group.product_tokens.iter().map(|token| {
         let token = identity(token);
-        names.principal(&token).map_or(CrawlDelaySupport::Unknown, |crawler| crawler.crawl_delay)
+        match names.principal(&token).map(|crawler| crawler.crawl_delay) {
+            Some(CrawlDelaySupport::Partly) => CrawlDelaySupport::Honoured,
+            of => of.unwrap_or(CrawlDelaySupport::Unknown),
+        }
     });
     let delays: Vec<CrawlDelaySupport> = delays.collect();
     match delays.first() {
         Some(first) if delays.iter().any(|delay| delay != first) => Readers::Some,
-        Some(CrawlDelaySupport::Honoured) => Readers::All,
+        Some(CrawlDelaySupport::Honoured | CrawlDelaySupport::Partly) => Readers::All,
         Some(CrawlDelaySupport::Ignored) => Readers::None,
         Some(CrawlDelaySupport::Unknown) | None => Readers::Some,
     }

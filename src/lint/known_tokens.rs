@@ -62,7 +62,7 @@ impl<'r> KnownTokens<'r> {
     pub(super) fn by_user_agent(&self, user_agent: &[u8]) -> Option<&'r Crawler> {
         match self.registry.identify(user_agent) {
             Identified::Crawler(id) => Some(self.registry.crawler(id)),
-            Identified::Generic | Identified::Other => None,
+            Identified::Generic | Identified::Other | Identified::Empty => None,
         }
     }
 
@@ -105,7 +105,9 @@ impl<'r> KnownTokens<'r> {
 
     /// The crawlers that are documented to honour Crawl-delay, in matching order.
     pub(super) fn that_honour_crawl_delay(&self) -> Vec<&'r str> {
-        let honour = |crawler: &&Crawler| crawler.crawl_delay == CrawlDelaySupport::Honoured;
+        let honour = |crawler: &&Crawler| {
+            matches!(crawler.crawl_delay, CrawlDelaySupport::Honoured | CrawlDelaySupport::Partly)
+        };
         let crawlers = self.registry.iter().map(|(_, crawler)| crawler);
         crawlers.filter(honour).map(|crawler| crawler.name.as_str()).collect()
     }

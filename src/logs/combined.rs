@@ -15,6 +15,7 @@ use crate::logs::field::{RawField, find_near};
 use crate::logs::host::is_address;
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::Reject;
+use crate::logs::signature::Rest;
 use crate::logs::time::Time;
 
 /// Where the quotes of request, referer and user agent are in a line.
@@ -158,7 +159,7 @@ fn fields<'a>(
             outcome: ResponseFields::Tokens(end.outcome),
             user_agent: end.user_agent,
             referer: RawField { raw: end.referer, escaping: Escaping::Backslash },
-            tail: end.tail,
+            rest: Rest::Tail(end.tail),
             ..Fields::default()
         }),
     }

@@ -6,6 +6,7 @@ use crate::logs::format::{Explained, Format};
 use crate::logs::registry::{BuiltinFormat, ENTRIES};
 use crate::logs::{error_log::is_error_log, parser::LineParser, record::Scratch};
 use crate::logs::{haproxy::Captures, json::own_names::OwnNames, limitation::Limitation};
+use crate::numbers::counted;
 use crate::time::Zone;
 
 /// The number of lines that are tried first.
@@ -186,23 +187,21 @@ fn with_missing_user_agent(format: Format, head: &[&[u8]]) -> Format {
 
 fn why(detection: &Detection, hints: &Hints) -> String {
     let Detection { lines_tried, lines_parsed, .. } = detection;
+    let lines = counted(*lines_tried as u64, "line");
     match &detection.format {
         Some(format) if hints.format.is_some() => {
-            format!(
-                "set by --log-format: {} parses {lines_parsed} of {lines_tried} lines",
-                format.name()
-            )
+            format!("set by --log-format: {} parses {lines_parsed} of {lines}", format.name())
         }
         Some(format) if format.limitations().contains(&Limitation::ErrorLog) => {
             "most lines are lines of an error log".to_owned()
         }
         Some(format) if *lines_parsed == 0 => {
-            format!("named in the file: {} parses 0 of {lines_tried} lines", format.name())
+            format!("named in the file: {} parses 0 of {lines}", format.name())
         }
         Some(format) => {
-            format!("{} parses {lines_parsed} of {lines_tried} lines", format.name())
+            format!("{} parses {lines_parsed} of {lines}", format.name())
         }
         None if *lines_tried == 0 => "the file has no lines".to_owned(),
-        None => format!("no format parses any of {lines_tried} lines"),
+        None => format!("no format parses any of {lines}"),
     }
 }

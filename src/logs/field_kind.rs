@@ -3,6 +3,7 @@
 use memchr::memchr;
 
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
+use crate::logs::signature::{Rest, SignatureFields};
 use crate::logs::{field::RawField, reject::Reject, time::Time};
 use crate::time::Zone;
 use botaudit_robots::named_enum;
@@ -47,6 +48,14 @@ named_enum! {
         Referer = "referer",
         /// The logger that wrote the line, or the cause of the request.
         Source = "source",
+        /// The Signature-Agent header.
+        SignatureAgent = "signature-agent",
+        /// The Signature-Input header.
+        SignatureInput = "signature-input",
+        /// The Signature header.
+        Signature = "signature",
+        /// What a server in front said of the signature.
+        EdgeSignature = "edge-signature",
     }
 }
 
@@ -60,7 +69,7 @@ impl LogField {
 
     /// Whether a user can assign a key to this field.
     pub(crate) fn can_be_named(&self) -> bool {
-        !matches!(self, LogField::Date | LogField::Source)
+        !matches!(self, LogField::Date | LogField::Source | LogField::EdgeSignature)
     }
 }
 
@@ -90,10 +99,21 @@ pub(crate) fn fields<'a>(
             status: part(LogField::Status).raw,
             bytes: part(LogField::Bytes).raw,
         },
-        tail: b"",
+        rest: signature(&part),
         user_agent: part(LogField::UserAgent),
         referer: part(LogField::Referer),
     })
+}
+
+/// The headers of a signature, if there was one.
+#[inline]
+fn signature<'a>(part: &impl Fn(LogField) -> RawField<'a>) -> Rest<'a> {
+    let (input, edge) = (part(LogField::SignatureInput), part(LogField::EdgeSignature));
+    if input.is_unset() && edge.is_unset() {
+        return Rest::Tail(b"");
+    }
+    let (agent, signature) = (part(LogField::SignatureAgent), part(LogField::Signature));
+    Rest::Signature(SignatureFields { agent, input, signature, edge })
 }
 
 /// The request, from the most original field. `None` if no field contains any of it.

@@ -14,6 +14,7 @@ use memchr::{memchr, memmem, memrchr};
 use crate::error::{Error, Result};
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::{Reject, Skip};
+use crate::logs::signature::{Rest, SignatureFields};
 use crate::logs::{LineContent, NoRecord};
 use crate::logs::{escape::Escaping, field::RawField, limitation::Limitation, time::Time};
 use crate::time::Zone;
@@ -28,6 +29,9 @@ pub struct Captures {
     user_agent: Option<usize>,
     forwarded_for: Option<usize>,
     referer: Option<usize>,
+    signature_agent: Option<usize>,
+    signature_input: Option<usize>,
+    signature: Option<usize>,
 }
 
 impl Captures {
@@ -44,6 +48,9 @@ impl Captures {
                 "user-agent" => &mut captures.user_agent,
                 "x-forwarded-for" => &mut captures.forwarded_for,
                 "referer" => &mut captures.referer,
+                "signature-agent" => &mut captures.signature_agent,
+                "signature-input" => &mut captures.signature_input,
+                "signature" => &mut captures.signature,
                 _ => continue,
             };
             if index.replace(at).is_some() || at >= CAPTURES_MAX {
@@ -96,6 +103,16 @@ pub(crate) fn line<'a>(captures: Captures, line: &'a [u8], zone: &'a Zone) -> Li
         outcome: ResponseFields::Fields { status: parts.status, bytes: parts.bytes },
         user_agent: capture(captures.user_agent),
         referer: capture(captures.referer),
+        rest: match captures.signature_input {
+            None => Rest::Tail(b""),
+            input => SignatureFields {
+                agent: capture(captures.signature_agent),
+                input: capture(input),
+                signature: capture(captures.signature),
+                ..SignatureFields::default()
+            }
+            .of(),
+        },
         ..Fields::default()
     })
 }
@@ -185,8 +202,12 @@ mod tests {
     #[test]
     fn captures_are_read_in_their_order() {
         let captures = Captures::parse("Host, referer,User-Agent").unwrap();
-        let expected =
-            Captures { host: Some(0), user_agent: Some(2), forwarded_for: None, referer: Some(1) };
+        let expected = Captures {
+            host: Some(0),
+            user_agent: Some(2),
+            referer: Some(1),
+            ..Captures::default()
+        };
         assert_eq!(captures, expected);
         assert!(Captures::parse("host,host").is_err());
     }

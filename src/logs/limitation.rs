@@ -28,6 +28,9 @@ named_enum! {
         ErrorLog = "is not an access log; all its lines were skipped",
         /// The address is that of whoever stands in between.
         NoClient = "has no client addresses, so crawlers cannot be verified",
+        /// Statuses and sizes of answers are not logged.
+        NoAnswers = "has neither statuses nor sizes of most answers, so fetches of robots.txt do not \
+                     count as successful",
     }
 }
 

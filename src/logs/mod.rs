@@ -33,15 +33,18 @@ pub mod json;
 mod w3c;
 
 pub mod field_kind;
+pub mod method;
 pub mod record;
+mod sample;
 
 mod host;
 mod request;
-mod time;
+pub mod time;
 
 mod error_log;
 mod escape;
 mod field;
+mod signature;
 
 pub mod limitation;
 pub mod reject;

@@ -133,6 +133,9 @@ fn slot(name: &str) -> Slot {
         "server_name" => Slot::ServerName,
         "server_port" => Slot::Port,
         "scheme" | "https" => Slot::Scheme,
+        "http_signature_agent" => Slot::SignatureAgent,
+        "http_signature_input" => Slot::SignatureInput,
+        "http_signature" => Slot::Signature,
         _ => Slot::Ignored,
     }
 }

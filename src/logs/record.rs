@@ -10,7 +10,10 @@ use crate::logs::field::RawField;
 use crate::logs::host::{client_without_port, host_and_port, number_of_port, quoted_addresses};
 use crate::logs::reject::Reject;
 use crate::logs::request;
-use crate::logs::time::{Clock, Time};
+use crate::logs::signature::Rest;
+use crate::logs::time::{Clock, LastMinute, Time};
+use crate::signatures::base::SignatureHeaders;
+use crate::signatures::check::SignatureState;
 use crate::time::UtcTime;
 use crate::url::target::Target;
 
@@ -27,8 +30,8 @@ pub struct Fields<'a> {
     pub(super) client: &'a [u8],
     /// X-Forwarded-For, or unset.
     pub(super) forwarded_for: RawField<'a>,
-    /// The rest of the line; a quoted list of addresses in it is X-Forwarded-For.
-    pub(super) tail: &'a [u8],
+    /// What only some layouts have.
+    pub(super) rest: Rest<'a>,
     pub(super) time: Time<'a>,
     pub(super) request: RequestFields<'a>,
     pub(super) outcome: ResponseFields<'a>,
@@ -71,7 +74,7 @@ impl Default for Fields<'_> {
             scheme: b"",
             client: b"-",
             forwarded_for: RawField::plain(b""),
-            tail: b"",
+            rest: Rest::Tail(b""),
             time: Time::default(),
             request: RequestFields::Line(RawField::UNSET),
             outcome: ResponseFields::Fields { status: b"-", bytes: b"-" },
@@ -124,6 +127,7 @@ pub struct Scratch {
     host: Vec<u8>,
     forwarded_for: Vec<u8>,
     referer: Vec<u8>,
+    signature: [Vec<u8>; 3],
     clock: Clock,
 }
 
@@ -152,6 +156,32 @@ pub struct Record<'a> {
     pub bytes: u64,
     /// As sent; `-` if there was none, or the format does not include it.
     pub user_agent: &'a [u8],
+    /// The headers of a signature, if there was one.
+    pub(crate) signature: Option<SignatureHeaders<'a>>,
+    /// What a server in front said of the signature, if the log has it.
+    pub(crate) edge: Option<SignatureState>,
+}
+
+#[cfg(test)]
+impl Record<'static> {
+    /// A GET of an unknown client at `time` that was answered 200.
+    pub(crate) fn at(time: UtcTime) -> Record<'static> {
+        Record {
+            time,
+            client: b"-",
+            forwarded_for: None,
+            host: None,
+            port: None,
+            scheme: None,
+            method: b"GET",
+            target: None,
+            status: 200,
+            bytes: 0,
+            user_agent: b"-",
+            signature: None,
+            edge: None,
+        }
+    }
 }
 
 impl<'a> Fields<'a> {
@@ -182,6 +212,24 @@ impl<'a> Fields<'a> {
         self.referer.value(&mut scratch.referer)
     }
 
+    /// Whether the line is of the minute of the one before, as its time is written.
+    #[inline]
+    pub(crate) fn is_of_minute(&self, last: &mut LastMinute) -> bool {
+        last.is_of(self.time)
+    }
+
+    /// Address or name of the client, without its port.
+    #[inline]
+    pub(crate) fn client(&self) -> &'a [u8] {
+        client_without_port(self.client)
+    }
+
+    /// Whether the line may have the headers of a signature.
+    #[inline]
+    pub(crate) fn may_be_signed(&self) -> bool {
+        matches!(self.rest, Rest::Signature(_))
+    }
+
     /// Whether the time is valid.
     pub(super) fn has_time(&self) -> bool {
         self.time.read().is_some()
@@ -192,12 +240,18 @@ impl<'a> Fields<'a> {
         self.time.read()
     }
 
+    /// The same as [`Fields::time`], but faster within one minute.
+    pub(crate) fn time_near_the_last(&self, scratch: &mut Scratch) -> Option<UtcTime> {
+        scratch.clock.read(self.time)
+    }
+
     /// Parses all fields.
     pub fn record<'s>(&self, scratch: &'s mut Scratch) -> Result<Record<'s>, Reject>
     where
         'a: 's,
     {
-        let Scratch { request, method, user_agent, host, forwarded_for, clock, .. } = scratch;
+        let Scratch { request, method, user_agent, host, forwarded_for, clock, signature, .. } =
+            scratch;
         let time = clock.read(self.time).ok_or(Reject::BadTime)?;
         let (status, bytes) = self.outcome.read()?;
         let asked = self.request.read(request, method)?;
@@ -214,12 +268,21 @@ impl<'a> Fields<'a> {
             status,
             bytes,
             user_agent: self.user_agent.value(user_agent),
+            signature: None,
+            edge: None,
         };
         if record.user_agent.is_empty() && self.user_agent.raw.is_empty() {
             record.user_agent = b"-";
         }
-        if !self.tail.is_empty() && memchr(b'"', self.tail).is_some() {
-            record.forwarded_for = quoted_addresses(self.tail);
+        match &self.rest {
+            Rest::Tail(tail) if !tail.is_empty() && memchr(b'"', tail).is_some() => {
+                record.forwarded_for = quoted_addresses(tail);
+            }
+            Rest::Tail(_) => {}
+            Rest::Signature(fields) => {
+                record.edge = fields.edge();
+                record.signature = fields.read(signature);
+            }
         }
         if !self.forwarded_for.is_unset() {
             record.forwarded_for = Some(self.forwarded_for.value(forwarded_for));

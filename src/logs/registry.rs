@@ -120,6 +120,9 @@ formats! {
     "azure" "Azure Front Door and App Service, from diagnostic settings" []
         |head, _, _| json(JsonDialect::Azure, head);
         r#"{"time":"2025-04-17T05:10:56.123Z","resourceId":"/SUBSCRIPTIONS/X","category":"FrontDoorAccessLog","operationName":"Microsoft.Cdn/Profiles/AccessLog/Write","properties":{"httpMethod":"GET","httpVersion":"2.0.0.0","requestUri":"https://example.com:443/music/","responseBytes":"10353","userAgent":"Examplebot/1.2","clientIp":"192.0.2.7","httpStatusCode":"200","hostName":"example.com"}}"#
+    "aws_waf" "AWS WAF's logs of web ACLs" [NoAnswers BestEffort]
+        |head, _, _| json(JsonDialect::AwsWaf, head);
+        r#"{"timestamp":1744866656123,"formatVersion":1,"webaclId":"arn:aws:wafv2:us-east-1:123456789012:global/webacl/web/1","terminatingRuleId":"Default_Action","terminatingRuleType":"REGULAR","action":"ALLOW","httpSourceName":"CF","httpSourceId":"E1","ruleGroupList":[],"rateBasedRuleList":[],"nonTerminatingMatchingRules":[],"requestHeadersInserted":null,"responseCodeSent":null,"httpRequest":{"clientIp":"192.0.2.7","country":"US","headers":[{"name":"Host","value":"example.com"},{"name":"User-Agent","value":"Examplebot/1.2"}],"uri":"/music/","args":"","httpVersion":"HTTP/2.0","httpMethod":"GET","requestId":"1-58337281"},"labels":[{"name":"awswaf:managed:aws:bot-control:signal:automated"}]}"#
     "akamai" "Akamai DataStream 2 in JSON" []
         |head, _, _| json(JsonDialect::Akamai, head);
         r#"{"version":2,"cp":"123456","reqTimeSec":"1744866656.123","bytes":"10353","cliIP":"192.0.2.7","statusCode":"200","proto":"HTTPS/HTTP2","reqHost":"example.com","reqMethod":"GET","reqPath":"music/","reqPort":"443","UA":"Examplebot%2F1.2","queryStr":"-"}"#

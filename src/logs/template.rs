@@ -9,6 +9,7 @@ use memchr::{memchr, memmem};
 use crate::error::{Error, Result};
 use crate::logs::LineContent;
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
+use crate::logs::signature::SignatureFields;
 use crate::logs::template_token::{Slot, TemplateToken};
 use crate::logs::time::{Time, written};
 use crate::logs::{escape::Escaping, field::RawField, limitation::Limitation, reject::Reject};
@@ -248,6 +249,7 @@ struct TemplateFields<'a> {
     query: RawField<'a>,
     status: &'a [u8],
     bytes: &'a [u8],
+    signature: SignatureFields<'a>,
 }
 
 impl<'a> TemplateFields<'a> {
@@ -275,6 +277,9 @@ impl<'a> TemplateFields<'a> {
             Slot::Host | Slot::ServerName => self.fields.host = field,
             Slot::Port => self.fields.port = field.raw,
             Slot::Scheme => self.fields.scheme = field.raw,
+            Slot::SignatureAgent => self.signature.agent = field,
+            Slot::SignatureInput => self.signature.input = field,
+            Slot::Signature => self.signature.signature = field,
         }
     }
 
@@ -289,6 +294,6 @@ impl<'a> TemplateFields<'a> {
         };
         let outcome = ResponseFields::Fields { status: self.status, bytes: self.bytes };
         let client = if self.fields.client.is_empty() { b"-" } else { self.fields.client };
-        Fields { request, outcome, client, ..self.fields }
+        Fields { request, outcome, client, rest: self.signature.of(), ..self.fields }
     }
 }

@@ -41,6 +41,12 @@ pub(crate) enum Slot {
     Port,
     /// `http` or `https`.
     Scheme,
+    /// The Signature-Agent header.
+    SignatureAgent,
+    /// The Signature-Input header.
+    SignatureInput,
+    /// The Signature header.
+    Signature,
 }
 
 /// A token of a format.

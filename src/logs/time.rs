@@ -85,6 +85,31 @@ impl Clock {
     }
 }
 
+/// The minute of the last line, as written, so that most lines need no more than a comparison.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LastMinute([u8; 26]);
+
+impl LastMinute {
+    /// Whether `time` is like `17/Apr/2025:05:10:56 +0100` and in the minute of the last such time, which
+    /// it then is for the next one.
+    #[inline]
+    pub(crate) fn is_of(&mut self, time: Time<'_>) -> bool {
+        let (Time::Text(text) | Time::Local(text, _)) = time else { return false };
+        let Ok(text) = <&[u8; 26]>::try_from(text) else { return false };
+        let LastMinute(last) = self;
+        if text[..18] != last[..18] || text[20..] != last[20..] {
+            *last = *text;
+            return false;
+        }
+        two_digits(text, 18).is_some_and(|second| second <= 59)
+    }
+
+    /// No time is in the last minute any more.
+    pub(crate) fn forget(&mut self) {
+        *self = LastMinute::default();
+    }
+}
+
 impl Minute {
     /// The minute and the second of `17/Apr/2025:05:10:56 +0100`, `2025-04-17T05:10:56+01:00` or
     /// `2025-04-17T04:10:56Z`; `None` in other forms, and for leap seconds.

@@ -6,23 +6,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::judge::robots::RobotsId;
-use crate::judge::verdict::Verdict;
 use crate::merge::{Merge, sum};
 
+use super::clients::SignedDays;
 use super::days::ByDay;
 use super::delay_kept::Paces;
 use super::example::Example;
+use super::fetch_answer::FetchAnswer;
 use super::methods::ByMethod;
 use super::policy_files::ByPolicyFile;
 use super::reactions::{ReactionTally, TimedRequest};
 use super::renumbering::Renumbering;
 use super::request::{AllRequests, JudgedRequest, Measure};
+use super::request_kind::RequestsOfKind;
 use super::restrictions::Restrictions;
-use super::robots_fetches::{FetchTally, is_successful_fetch};
+use super::robots_fetches::FetchTally;
 use super::statuses::ByStatus;
 use super::sums::{Span, Sums, is_default};
 use super::time_buckets::TimeBuckets;
 use super::usage::UsedPreferences;
+use super::verification::ByProof;
 use super::violation_networks::ViolationNetworks;
 use super::violations::BrokenRules;
 use super::what_if::WhatIfTally;
@@ -44,6 +47,10 @@ macro_rules! row {
             #[inline]
             fn count_measures(&mut self, request: &JudgedRequest<'_>) {
                 $( row!(@$kind (), Measure::count(&mut self.$field, request)); )*
+            }
+
+            fn add_to_measures(&mut self, requests: &RequestsOfKind) {
+                $( row!(@$kind (), Measure::add(&mut self.$field, requests)); )*
             }
 
             fn absorb_each(&mut self, other: $name) {
@@ -127,9 +134,15 @@ row! {
         /// Requests by HTTP method.
         #[serde(skip_serializing_if = "is_default")]
         measure methods: ByMethod,
+        /// Requests by what says whether it was the crawler.
+        #[serde(skip_serializing_if = "is_default")]
+        measure verification: ByProof,
         /// Violations by network.
         #[serde(skip_serializing_if = "is_default")]
         measure violation_networks: ViolationNetworks,
+        /// Requests with a valid signature of the crawler's own agent.
+        #[serde(skip_serializing_if = "is_default")]
+        measure signed_days: SignedDays,
     }
 }
 
@@ -150,14 +163,19 @@ impl Merge for Times {
 }
 
 impl CrawlerTally {
-    /// Counts one request.
+    /// Adds requests that [`CrawlerTally::count`] took one by one.
+    pub(crate) fn add(&mut self, requests: &RequestsOfKind) {
+        self.add_to_measures(requests);
+        let RequestsOfKind { kind, requests, .. } = *requests;
+        let if_so = |is_so: bool| if is_so { requests } else { 0 };
+        self.before_first.absorb(if_so(kind.is_before_first));
+        self.unreachable_by_logs.absorb(if_so(kind.is_unreachable_by_logs));
+        self.of_other_time.absorb(if_so(kind.answer.is_of_other_time));
+    }
+
+    /// Counts what is not the same for all requests of a kind. [`CrawlerTally::add`] counts the rest.
     pub(crate) fn count(&mut self, request: &JudgedRequest<'_>) {
         self.count_measures(request);
-        let JudgedRequest { dated, is_of_other_time, .. } = *request;
-        let is_unreachable = dated.verdict == Verdict::Unreachable;
-        self.before_first += u64::from(dated.is_before_first);
-        self.unreachable_by_logs += u64::from(dated.is_by_logs && is_unreachable);
-        self.of_other_time += u64::from(is_of_other_time);
         if self.times == Times::Kept && request.changes.is_some() {
             self.count_reactions(request);
         }
@@ -170,11 +188,12 @@ impl CrawlerTally {
             return;
         }
         let record = request.record;
-        let is_robots_txt = request.dated.verdict == Verdict::RobotsTxt;
+        let is_fetch = request.fetch == Some(FetchAnswer::Read);
+        let is_robots_txt = request.fetch.is_some();
         let request = TimedRequest {
             time: record.time,
             path: request.path.as_ref().filter(|_| !is_robots_txt).map(|path| path.as_bytes()),
-            is_fetch: is_robots_txt && is_successful_fetch(record.method, record.status),
+            is_fetch,
         };
         reactions.count(changes, request, limits);
     }
@@ -185,6 +204,7 @@ impl CrawlerTally {
         let all = AllRequests { total, span, has_times: self.times == Times::Kept };
         total.hold()
             && self.measures_hold(&all)
+            && self.signed_days.are_of(&self.days)
             && self.of_other_time <= total.requests
             && self.reactions.as_ref().is_none_or(|reactions| reactions.is_within(total.requests))
     }
@@ -196,7 +216,11 @@ impl CrawlerTally {
         let paces: usize = self.paces.values_mut().map(|pace| pace.hours.len()).sum();
         let changes = self.reactions.as_ref().map_or(0, |reactions| reactions.time_buckets());
         let fetches = &mut self.robots_fetches;
-        violations + paces + changes + fetches.read_200.len() + fetches.read_304.len()
+        let FetchTally { read_200, read_304, unlike, .. } = fetches;
+        let fetches = read_200.len()
+            + read_304.len()
+            + unlike.values_mut().map(|unlike| unlike.minutes.len()).sum::<usize>();
+        violations + paces + changes + fetches
     }
 
     /// Drops the buckets that `time_buckets` counts, and reactions, which need the times of fetches;
@@ -250,6 +274,7 @@ mod tests {
     use crate::input::source::FileId;
     use crate::judge::verdict::RuleRef;
     use crate::measures::delay_kept::DelayTally;
+    use crate::measures::reactions::{ChangeTimes, ReactionTally, RuleChangeTally};
     use crate::measures::sums::Statuses;
     use crate::measures::time_buckets::TimeBuckets;
     use crate::measures::violations::ViolationTally;
@@ -267,6 +292,7 @@ mod tests {
             span: Span::at(UtcTime::EPOCH),
             minutes: TimeBuckets::of(vec![(5, 1), (6, 1)]),
             example,
+            signed: 0,
         };
         let rule = RuleRef { robots: RobotsId(0), line: 2 };
         let hours = TimeBuckets::of(vec![(1, 2)]);
@@ -292,6 +318,44 @@ mod tests {
             assert!(sum.reactions.is_none());
             let requests: Vec<u64> = sum.violations.values().map(|of| of.requests).collect();
             assert_eq!(requests, [4]);
+        }
+    }
+
+    /// Requests that were judged without a history may have been before or after a change.
+    #[test]
+    fn reactions_are_partial_if_other_requests_had_none() {
+        let change = RuleChangeTally {
+            counted_from: UtcTime::EPOCH,
+            until: None,
+            is_partial: false,
+            fetched: None,
+            disallows: true,
+            allows: false,
+            all_before: 0,
+            all: None,
+            last: None,
+            disallowed: None,
+            allowed: None,
+        };
+        let times = ChangeTimes { after: UtcTime::EPOCH, before: UtcTime::EPOCH };
+        let changes = [(times, change)].into_iter().collect();
+        let with = CrawlerTally {
+            span: Some(Span::at(UtcTime::EPOCH)),
+            reactions: Some(Box::new(ReactionTally { changes })),
+            ..CrawlerTally::default()
+        };
+        let without = CrawlerTally { reactions: None, ..with.clone() };
+        let nothing = CrawlerTally::default();
+        for (other, expected) in [(&without, true), (&nothing, false), (&with, false)] {
+            for order in [[&with, other], [other, &with]] {
+                let mut sum = order[0].clone();
+                sum.absorb(order[1].clone());
+                let changes = sum.reactions.unwrap().changes;
+                assert_eq!(
+                    changes.values().map(|of| of.is_partial).collect::<Vec<_>>(),
+                    [expected]
+                );
+            }
         }
     }
 }

@@ -3,7 +3,8 @@
 use crate::merge::Merge;
 use crate::time::Day;
 
-use super::request::{JudgedRequest, Measure};
+use super::request::Measure;
+use super::request_kind::RequestsOfKind;
 use super::short_map::ShortMap;
 use super::sums::{Span, Sums};
 
@@ -11,13 +12,14 @@ use super::sums::{Span, Sums};
 pub(crate) type ByDay = ShortMap<Day, Sums>;
 
 impl Measure for ByDay {
-    fn count(&mut self, request: &JudgedRequest<'_>) {
-        self.entry(request.day).count(request.dated.verdict, request.record.bytes);
+    fn add(&mut self, of_kind: &RequestsOfKind) {
+        let RequestsOfKind { kind, requests, bytes, .. } = *of_kind;
+        self.entry(kind.hour.day).add(kind.verdict, requests, bytes);
     }
 }
 
 impl Measure for Option<Span> {
-    fn count(&mut self, request: &JudgedRequest<'_>) {
-        self.absorb(Some(Span::at(request.record.time)));
+    fn add(&mut self, of_kind: &RequestsOfKind) {
+        self.absorb(Some(of_kind.span));
     }
 }

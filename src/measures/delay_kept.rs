@@ -46,9 +46,9 @@ merge_fields!(DelayTally { requests, hours, gaps });
 pub(crate) type Paces = ShortMap<RobotsId, DelayTally>;
 
 impl Measure for Paces {
+    #[inline]
     fn count(&mut self, request: &JudgedRequest<'_>) {
-        let (has_delay, _) = request.directives;
-        if let Some(robots) = request.robots().filter(|_| has_delay) {
+        if let Some(robots) = request.robots().filter(|_| request.has_delay) {
             self.entry(robots.id).count(request.record.time);
         }
     }

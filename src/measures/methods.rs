@@ -3,63 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::judge::verdict::Verdict;
-use crate::merge::merge_fields;
+use crate::logs::method::Method;
+use crate::merge::{Merge, merge_fields};
 use crate::table::columns::{BYTES, REQUESTS, VIOLATIONS};
 use crate::table::schema::column;
-use botaudit_robots::named_enum;
 
-use super::request::{AllRequests, JudgedRequest, Measure};
+use super::request::{AllRequests, Measure};
+use super::request_kind::RequestsOfKind;
 use super::short_map::ShortMap;
 use super::sums::is_default;
 use super::table::measure_table;
-
-named_enum! {
-    /// A method of RFC 9110 section 9 or RFC 5789. Methods are case-sensitive, and any client can
-    /// invent one, so all others are one.
-    #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-    #[serde(rename_all = "UPPERCASE")]
-    pub enum Method {
-        /// Asks for the resource.
-        Get = "GET",
-        /// Asks for its header only.
-        Head = "HEAD",
-        /// Sends data to it.
-        Post = "POST",
-        /// Replaces it.
-        Put = "PUT",
-        /// Removes it.
-        Delete = "DELETE",
-        /// Opens a tunnel.
-        Connect = "CONNECT",
-        /// Asks what can be done with it.
-        Options = "OPTIONS",
-        /// Asks for the request itself.
-        Trace = "TRACE",
-        /// Changes it.
-        Patch = "PATCH",
-        /// Any other, or none.
-        Other = "other",
-    }
-}
-
-impl Method {
-    /// The method that a log names.
-    #[inline]
-    pub(crate) fn of(method: &[u8]) -> Method {
-        match method {
-            b"GET" => Method::Get,
-            b"HEAD" => Method::Head,
-            b"POST" => Method::Post,
-            b"PUT" => Method::Put,
-            b"DELETE" => Method::Delete,
-            b"CONNECT" => Method::Connect,
-            b"OPTIONS" => Method::Options,
-            b"TRACE" => Method::Trace,
-            b"PATCH" => Method::Patch,
-            _ => Method::Other,
-        }
-    }
-}
 
 /// Requests of one method.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -80,11 +33,11 @@ merge_fields!(MethodTally { requests, violations, bytes });
 pub(crate) type ByMethod = ShortMap<Method, MethodTally>;
 
 impl Measure for ByMethod {
-    fn count(&mut self, request: &JudgedRequest<'_>) {
-        let tally = self.entry(Method::of(request.record.method));
-        tally.requests += 1;
-        tally.violations += u64::from(matches!(request.dated.verdict, Verdict::Violation(_)));
-        tally.bytes = tally.bytes.saturating_add(request.record.bytes);
+    fn add(&mut self, of_kind: &RequestsOfKind) {
+        let RequestsOfKind { kind, requests, bytes, .. } = *of_kind;
+        let is_violation = matches!(kind.verdict, Verdict::Violation(_));
+        let violations = if is_violation { requests } else { 0 };
+        self.entry(kind.method).absorb(MethodTally { requests, violations, bytes });
     }
 
     fn holds(&self, all: &AllRequests) -> bool {
@@ -118,23 +71,12 @@ measure_table! {
 mod tests {
     use super::*;
     use crate::measures::sums::Sums;
-    use crate::merge::Merge;
 
     fn tally(counts: &[(Method, u64, u64)]) -> ByMethod {
         let of = |&(method, requests, violations): &_| {
             (method, MethodTally { requests, violations, bytes: 0 })
         };
         counts.iter().map(of).collect()
-    }
-
-    #[test]
-    fn methods_are_known_as_sent() {
-        for method in Method::ALL.into_iter().filter(|method| *method != Method::Other) {
-            assert_eq!(Method::of(method.as_str().as_bytes()), method);
-        }
-        for other in [&b"get"[..], b"-", b"", b"PROPFIND", b"GETT"] {
-            assert_eq!(Method::of(other), Method::Other, "{other:?}");
-        }
     }
 
     #[test]

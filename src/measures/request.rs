@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::judge::Judge;
-use crate::judge::restriction::Restriction;
 use crate::judge::robots::{Robots, RobotsId};
 use crate::judge::rule_changes::RuleChange;
 use crate::judge::usage::StatedPreference;
-use crate::judge::verdict::DatedVerdict;
+use crate::judge::verdict::{DatedVerdict, Verdict};
 use crate::logs::record::Record;
 use crate::merge::Merge;
-use crate::time::Day;
 use crate::url::path::PathQuery;
 
 use super::draft_effect::Compared;
 use super::example::{Example, Position};
+use super::fetch_answer::FetchAnswer;
 use super::reactions::ReactionLimits;
 use super::renumbering::Renumbering;
+use super::request_kind::RequestsOfKind;
 use super::sums::{Span, Sums};
 
 /// A request of a crawler, with all that more than one measure needs of it.
@@ -28,8 +28,6 @@ pub(crate) struct JudgedRequest<'a> {
     pub record: &'a Record<'a>,
     /// Where the line is.
     pub position: Position,
-    /// The day of the request, in the time zone of the report.
-    pub day: Day,
     /// The host of the origin, with its port if it is not the usual one; `None` if the log names no
     /// host.
     pub host: Option<&'a str>,
@@ -39,8 +37,8 @@ pub(crate) struct JudgedRequest<'a> {
     pub dated: DatedVerdict<'a>,
     /// Who made the verdict.
     pub judge: &'a Judge,
-    /// Whether the robots.txt in force has a Crawl-delay for the crawler, and how it restricts it.
-    pub directives: (bool, Option<Restriction>),
+    /// Whether the robots.txt in force has a Crawl-delay for the crawler.
+    pub has_delay: bool,
     /// The preferences about use that applied to the request.
     pub stated: &'a [StatedPreference],
     /// The changes of the rules for the crawler, and which requests count for them; `None` if
@@ -52,14 +50,21 @@ pub(crate) struct JudgedRequest<'a> {
     pub address: Option<IpAddr>,
     /// The name of its network, for violations, if the user named that.
     pub network: Option<&'a Arc<str>>,
-    /// Whether the identity is unverified, though a list or DNS of another time contradicts it.
-    pub is_of_other_time: bool,
+    /// How it was answered, if it is a request for robots.txt.
+    pub fetch: Option<FetchAnswer>,
+    /// Whether it has a valid signature.
+    pub is_signed: bool,
 }
 
 impl<'a> JudgedRequest<'a> {
     /// The robots.txt in force.
     pub(crate) fn robots(&self) -> Option<&'a Robots> {
         self.dated.robots.map(|robots| &**robots)
+    }
+
+    /// Whether a rule in force disallowed it.
+    pub(crate) fn is_violation(&self) -> bool {
+        matches!(self.dated.verdict, Verdict::Violation(_))
     }
 
     /// The request as a report shows it.
@@ -72,7 +77,11 @@ impl<'a> JudgedRequest<'a> {
 pub(crate) trait Measure: Merge + Sized {
     /// Counts one request. The loop calls this for each request of a crawler, so it makes no text,
     /// and searches for nothing that another measure needs, too: that is in [`JudgedRequest`].
-    fn count(&mut self, request: &JudgedRequest<'_>);
+    fn count(&mut self, _request: &JudgedRequest<'_>) {}
+
+    /// Counts requests of one kind. A measure that needs nothing but their kind, number, bytes and times
+    /// has this instead of `count`, because the loop calls it once for many requests.
+    fn add(&mut self, _requests: &RequestsOfKind) {}
 
     /// Gives the versions of robots.txt that its tables quote to `quote`.
     fn quoted_robots(&self, _quote: &mut dyn FnMut(RobotsId)) {}

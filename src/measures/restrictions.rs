@@ -4,7 +4,8 @@ use crate::judge::restriction::Restriction;
 use crate::judge::verdict::Verdict;
 use crate::merge::Merge;
 
-use super::request::{AllRequests, JudgedRequest, Measure};
+use super::request::{AllRequests, Measure};
+use super::request_kind::RequestsOfKind;
 use super::short_map::ShortMap;
 use super::sums::Compliance;
 
@@ -13,14 +14,15 @@ pub(crate) type Restrictions = ShortMap<Restriction, Compliance>;
 
 impl Measure for Restrictions {
     /// Only requests of which it is certain whether they kept it.
-    fn count(&mut self, request: &JudgedRequest<'_>) {
-        let (_, Some(restriction)) = request.directives else { return };
-        let kept = match request.dated.verdict {
-            Verdict::Allowed(_) => 1,
+    fn add(&mut self, of_kind: &RequestsOfKind) {
+        let RequestsOfKind { kind, requests, .. } = *of_kind;
+        let Some(restriction) = kind.restriction else { return };
+        let kept = match kind.verdict {
+            Verdict::Allowed(_) => requests,
             Verdict::Violation(_) => 0,
             _ => return,
         };
-        self.entry(restriction).absorb(Compliance { requests: 1, kept });
+        self.entry(restriction).absorb(Compliance { requests, kept });
     }
 
     /// No violation broke two restrictions, and no other request did.

@@ -65,6 +65,14 @@ impl<K: Copy + Ord, V> ShortMap<K, V> {
     }
 }
 
+impl<K: Ord, V> ShortMap<K, V> {
+    /// The value of `key`.
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
+        let at = self.entries.binary_search_by(|(known, _)| known.cmp(key)).ok()?;
+        Some(&self.entries[at].1)
+    }
+}
+
 impl<K, V> ShortMap<K, V> {
     /// How many entries there are.
     pub(crate) fn len(&self) -> usize {

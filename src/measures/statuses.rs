@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use botaudit_robots::named_enum;
 
+use crate::merge::Merge;
 use crate::table::columns::{BYTES, REQUESTS};
 use crate::table::schema::column;
 
-use super::request::{AllRequests, JudgedRequest, Measure};
+use super::request::{AllRequests, Measure};
+use super::request_kind::RequestsOfKind;
 use super::short_map::ShortMap;
 use super::sums::Answered;
 use super::table::measure_table;
@@ -85,9 +87,9 @@ impl TryFrom<u16> for StatusCode {
 pub(crate) type ByStatus = ShortMap<StatusCode, Answered>;
 
 impl Measure for ByStatus {
-    fn count(&mut self, request: &JudgedRequest<'_>) {
-        let record = request.record;
-        self.entry(StatusCode::of(record.status)).count(record.bytes);
+    fn add(&mut self, of_kind: &RequestsOfKind) {
+        let RequestsOfKind { kind, requests, bytes, .. } = *of_kind;
+        self.entry(StatusCode::of(kind.status)).absorb(Answered { requests, bytes });
     }
 
     fn holds(&self, all: &AllRequests) -> bool {

@@ -71,30 +71,52 @@ counts! {
 impl Sums {
     /// Counts one request that was answered with `bytes` bytes.
     pub(crate) fn count(&mut self, verdict: Verdict, bytes: u64) {
-        self.requests += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
-        match verdict {
-            Verdict::RobotsTxt => self.robots_txt_requests += 1,
-            Verdict::Allowed(_) => self.allowed += 1,
+        self.add(verdict, 1, bytes);
+    }
+
+    /// Counts requests with this verdict that were answered with `bytes` bytes in all.
+    pub(crate) fn add(&mut self, verdict: Verdict, requests: u64, bytes: u64) {
+        self.requests.absorb(requests);
+        self.bytes.absorb(bytes);
+        let count = match verdict {
+            Verdict::RobotsTxt => &mut self.robots_txt_requests,
+            Verdict::Allowed(_) => &mut self.allowed,
             Verdict::AllowedIgnoringStar(_) => {
-                self.allowed += 1;
-                self.allowed_ignoring_star += 1;
+                self.allowed_ignoring_star.absorb(requests);
+                &mut self.allowed
             }
-            Verdict::Violation(_) => self.violations += 1,
-            Verdict::Grace(_) => self.grace += 1,
-            Verdict::Unreachable => self.unreachable += 1,
-            Verdict::Unknown => self.unknown += 1,
+            Verdict::Violation(_) => &mut self.violations,
+            Verdict::Grace(_) => &mut self.grace,
+            Verdict::Unreachable => &mut self.unreachable,
+            Verdict::Unknown => &mut self.unknown,
             Verdict::NotBound(rule) => {
-                self.not_bound += 1;
-                self.not_bound_disallowed += u64::from(rule.is_some());
+                self.not_bound_disallowed.absorb(if rule.is_some() { requests } else { 0 });
+                &mut self.not_bound
             }
-            Verdict::NoPath => self.no_path += 1,
-        }
+            Verdict::NoPath => &mut self.no_path,
+        };
+        count.absorb(requests);
+    }
+
+    /// The sums without `part`, which is among them.
+    pub(crate) fn without(self, part: Sums) -> Sums {
+        let mut counts = self.counts();
+        counts.iter_mut().zip(part.counts()).for_each(|(all, of)| *all = all.saturating_sub(of));
+        Sums::of_counts(counts)
     }
 
     /// Requests that were judged; those in a grace period are.
     pub(crate) fn judged(&self) -> u64 {
         self.allowed.saturating_add(self.violations).saturating_add(self.grace)
+    }
+
+    /// Requests for paths that robots.txt allows or disallows, and those that it disallows, whether it
+    /// binds the client or not. Requests in a grace period are neither.
+    pub(crate) fn paths(&self) -> (u64, u64) {
+        let disallowed = self.violations.saturating_add(self.not_bound_disallowed);
+        let allowed =
+            self.allowed.saturating_add(self.not_bound.saturating_sub(self.not_bound_disallowed));
+        (allowed.saturating_add(disallowed), disallowed)
     }
 
     /// Requests that robots.txt can bind: those that were judged, and those that were not for lack
@@ -134,13 +156,6 @@ counts! {
     pub struct Answered {
         requests,
         bytes,
-    }
-}
-
-impl Answered {
-    /// Counts one request that was answered with `bytes` bytes.
-    pub(crate) fn count(&mut self, bytes: u64) {
-        self.absorb(Answered { requests: 1, bytes });
     }
 }
 

@@ -357,6 +357,21 @@ mod tests {
     }
 
     #[test]
+    fn the_bucket_itself_is_forgotten_with_those_after_it() {
+        for (from, expected) in [(2, &[1][..]), (3, &[1, 2]), (4, &[1, 2, 3]), (5, &[1, 2, 3])] {
+            let mut packed = TimeBuckets::of(vec![(1, 7), (2, 7), (3, 7)]);
+            let mut waiting = TimeBuckets::default();
+            (1..=3).for_each(|bucket| waiting.add(bucket, 7));
+            assert_eq!(packed, waiting);
+            packed.forget_from(from);
+            assert_eq!(packed.buckets().map(|of| of.0).collect::<Vec<_>>(), expected);
+            assert_eq!(packed == waiting, from > 3);
+            waiting.forget_from(from);
+            assert_eq!(packed, waiting);
+        }
+    }
+
+    #[test]
     fn a_bucket_takes_two_bytes() {
         let mut series = TimeBuckets::default();
         (29_000_000..29_525_600).for_each(|minute| series.add(minute, 7));

@@ -13,6 +13,7 @@ use super::short_map::ShortMap;
 pub(crate) type UsedPreferences = ShortMap<StatedPreference, AnswerTally>;
 
 impl Measure for UsedPreferences {
+    #[inline]
     fn count(&mut self, request: &JudgedRequest<'_>) {
         let record = request.record;
         for stated in request.stated {

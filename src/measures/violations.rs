@@ -9,9 +9,9 @@ use crate::merge::{Merge, merge_fields};
 
 use super::example::Example;
 use super::renumbering::Renumbering;
-use super::request::{JudgedRequest, Measure};
+use super::request::{AllRequests, JudgedRequest, Measure};
 use super::short_map::ShortMap;
-use super::sums::{Span, Statuses};
+use super::sums::{Span, Statuses, is_default};
 use super::time_buckets::TimeBuckets;
 
 /// Violations by deciding rule.
@@ -32,9 +32,12 @@ pub struct ViolationTally {
     pub minutes: TimeBuckets,
     /// The earliest request.
     pub example: Example,
+    /// Those with a valid signature.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub signed: u64,
 }
 
-merge_fields!(ViolationTally { requests, statuses, bytes, span, minutes, example });
+merge_fields!(ViolationTally { requests, statuses, bytes, span, minutes, example, signed });
 
 impl Measure for BrokenRules {
     fn count(&mut self, request: &JudgedRequest<'_>) {
@@ -45,6 +48,7 @@ impl Measure for BrokenRules {
             None => self.entry_or_insert_with(rule, || ViolationTally::at(request.example())),
         };
         sum.requests += 1;
+        sum.signed += u64::from(request.is_signed);
         sum.statuses.count(record.status);
         sum.bytes = sum.bytes.saturating_add(record.bytes);
         sum.span.absorb(Span::at(record.time));
@@ -53,6 +57,10 @@ impl Measure for BrokenRules {
         if (record.time, position.file, position.line) < (*time, *file, *line) {
             sum.example = request.example();
         }
+    }
+
+    fn holds(&self, _: &AllRequests) -> bool {
+        self.iter().all(|(_, violation)| violation.signed <= violation.requests)
     }
 
     fn quoted_robots(&self, quote: &mut dyn FnMut(RobotsId)) {
@@ -78,6 +86,7 @@ impl ViolationTally {
             span: Span::at(example.time),
             minutes: TimeBuckets::default(),
             example,
+            signed: 0,
         }
     }
 }

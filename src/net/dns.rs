@@ -156,6 +156,16 @@ pub fn plain_name(name: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
+/// Whether `name` is one of `suffixes` or a subdomain of one.
+pub(crate) fn is_within(name: &str, suffixes: &[String]) -> bool {
+    let name = plain_name(name);
+    suffixes.iter().any(|suffix| {
+        let suffix = plain_name(suffix.trim_start_matches('.'));
+        let head = name.strip_suffix(suffix.as_str());
+        !suffix.is_empty() && head.is_some_and(|head| head.is_empty() || head.ends_with('.'))
+    })
+}
+
 fn query(question: &Question, id: u16) -> std::result::Result<Vec<u8>, DnsFailure> {
     let invalid =
         |err: simple_dns::SimpleDnsError| DnsFailure(format!("'{}': {err}", question.name));

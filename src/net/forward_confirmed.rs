@@ -12,7 +12,8 @@ use std::thread;
 use crate::mutex::{lock, unpoisoned};
 use crate::time::UtcTime;
 
-use super::dns::{DnsFailure, Question, Resolver, plain_name};
+use super::dns::{DnsFailure, Question, Resolver, is_within, plain_name};
+use super::dns_archive::ConfirmedName;
 use super::dns_cache::{DnsAnswer, DnsCache};
 
 /// The most names of one address that are checked; no honest address has more.
@@ -45,15 +46,25 @@ pub(crate) struct DomainClaim<'a> {
     pub suffixes: &'a [String],
 }
 
+/// The results of checks.
+#[derive(Debug)]
+pub(crate) struct CheckedClaims {
+    /// The result of each claim.
+    pub confirmations: Vec<Confirmation>,
+    /// The names of the confirmed, in order.
+    pub confirmed: Vec<ConfirmedName>,
+    /// The last reason for an unanswered question.
+    pub failure: Option<DnsFailure>,
+}
+
 /// Checks all `claims`, some in parallel, at the time `now`. Questions that are not in `cache` are
-/// sent, and their answers added to it. Returns the result of each claim, and the last reason for
-/// an unanswered question.
+/// sent, and their answers added to it.
 pub(crate) fn check_all(
     claims: &[DomainClaim<'_>],
     resolver: &Resolver,
     now: UtcTime,
     cache: &mut DnsCache,
-) -> (Vec<Confirmation>, Option<DnsFailure>) {
+) -> CheckedClaims {
     let cached_resolver = CachedResolver {
         resolver,
         now,
@@ -64,12 +75,14 @@ pub(crate) fn check_all(
     };
     let next = AtomicUsize::new(0);
     let confirmations = Mutex::new(vec![Confirmation::NoAnswer; claims.len()]);
+    let confirmed = Mutex::new(Vec::new());
     let work = || {
         while let at = next.fetch_add(1, Ordering::Relaxed)
             && let Some(claim) = claims.get(at)
         {
-            let confirmation = check(claim, |question| cached_resolver.ask(question));
+            let (confirmation, name) = check(claim, |question| cached_resolver.ask(question));
             lock(&confirmations)[at] = confirmation;
+            lock(&confirmed).extend(name);
         }
     };
     thread::scope(|scope| {
@@ -82,44 +95,43 @@ pub(crate) fn check_all(
         work();
     });
     *cache = unpoisoned(cached_resolver.cache.into_inner());
-    let failure = unpoisoned(cached_resolver.failure.into_inner());
-    (unpoisoned(confirmations.into_inner()), failure)
+    let mut confirmed = unpoisoned(confirmed.into_inner());
+    confirmed.sort_unstable();
+    CheckedClaims {
+        confirmations: unpoisoned(confirmations.into_inner()),
+        confirmed,
+        failure: unpoisoned(cached_resolver.failure.into_inner()),
+    }
 }
 
-/// Checks `claim`; `ask` queries a name server.
+/// Checks `claim`; `ask` queries a name server. Gives the name that confirms it, too.
 pub(crate) fn check(
     claim: &DomainClaim<'_>,
-    ask: impl Fn(&Question) -> Result<Vec<String>, DnsFailure>,
-) -> Confirmation {
+    ask: impl Fn(&Question) -> Result<DnsAnswer, DnsFailure>,
+) -> (Confirmation, Option<ConfirmedName>) {
     let Ok(names) = ask(&Question::names_of(claim.address)) else {
-        return Confirmation::NoAnswer;
+        return (Confirmation::NoAnswer, None);
     };
     let address = claim.address.to_canonical();
     let mut is_answered = true;
-    let named = names.iter().filter(|name| is_within(name, claim.suffixes));
+    let named = names.records.iter().filter(|name| is_within(name, claim.suffixes));
     for (name, followed) in named.zip(0..) {
         if followed == NAMES_MAX {
-            return Confirmation::NoAnswer;
+            return (Confirmation::NoAnswer, None);
         }
         match ask(&Question::addresses_of(name, address)) {
-            Ok(found) if found.iter().any(|found| found.parse() == Ok(address)) => {
-                return Confirmation::Confirmed;
+            Ok(found) if found.records.iter().any(|found| found.parse() == Ok(address)) => {
+                // Both answers were true at the time of the older one.
+                let at = names.asked_at.min(found.asked_at);
+                let name = ConfirmedName { address, name: plain_name(name), at };
+                return (Confirmation::Confirmed, Some(name));
             }
             Ok(_) => {}
             Err(_) => is_answered = false,
         }
     }
-    if is_answered { Confirmation::Contradicted } else { Confirmation::NoAnswer }
-}
-
-/// Whether `name` is one of `suffixes` or a subdomain of one.
-fn is_within(name: &str, suffixes: &[String]) -> bool {
-    let name = plain_name(name);
-    suffixes.iter().any(|suffix| {
-        let suffix = plain_name(suffix.trim_start_matches('.'));
-        let head = name.strip_suffix(suffix.as_str());
-        !suffix.is_empty() && head.is_some_and(|head| head.is_empty() || head.ends_with('.'))
-    })
+    let outcome = if is_answered { Confirmation::Contradicted } else { Confirmation::NoAnswer };
+    (outcome, None)
 }
 
 /// Answers questions from the cache or by a server.
@@ -133,9 +145,9 @@ struct CachedResolver<'a> {
 }
 
 impl CachedResolver<'_> {
-    fn ask(&self, question: &Question) -> Result<Vec<String>, DnsFailure> {
+    fn ask(&self, question: &Question) -> Result<DnsAnswer, DnsFailure> {
         if let Some(answer) = lock(&self.cache).get(question) {
-            return Ok(answer.records.clone());
+            return Ok(answer.clone());
         }
         if self.is_hopeless() {
             return Err(DnsFailure("too many lookups failed before".to_owned()));
@@ -143,9 +155,9 @@ impl CachedResolver<'_> {
         match self.resolver.ask(question) {
             Ok(records) => {
                 self.answers.fetch_add(1, Ordering::Relaxed);
-                let answer = DnsAnswer { asked_at: self.now, records: records.clone() };
-                lock(&self.cache).put(question.clone(), answer);
-                Ok(records)
+                let answer = DnsAnswer { asked_at: self.now, records };
+                lock(&self.cache).put(question.clone(), answer.clone());
+                Ok(answer)
             }
             Err(failure) => {
                 self.failures.fetch_add(1, Ordering::Relaxed);
@@ -180,9 +192,18 @@ mod tests {
                 line.unwrap_or("").split(' ').skip(1).map(str::to_owned).collect();
             let is_address = question.kind != RecordKind::Ptr;
             assert_eq!(is_address, !question.name.ends_with(".arpa"));
-            if records == ["?"] { Err(DnsFailure(String::new())) } else { Ok(records) }
+            // Names were asked for later than addresses.
+            let asked_at = UtcTime::from_unix_seconds(7 + i64::from(!is_address)).unwrap();
+            let answer = DnsAnswer { asked_at, records };
+            if answer.records == ["?"] { Err(DnsFailure(String::new())) } else { Ok(answer) }
         });
+        let (found, name) = found;
         assert_eq!(found, expected, "{zone}");
+        assert_eq!(name.is_some(), expected == Confirmation::Confirmed);
+        if let Some(name) = name {
+            assert_eq!((name.address, name.at.unix_seconds()), (claim.address.to_canonical(), 7));
+            assert!(is_within(&name.name, &suffixes) && name.name.ends_with("googlebot.com"));
+        }
     }
 
     #[test]

@@ -24,5 +24,6 @@ pub mod fetch;
 mod host_queue;
 
 pub mod dns;
+pub(crate) mod dns_archive;
 pub mod dns_cache;
 pub mod forward_confirmed;

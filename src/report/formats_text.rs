@@ -2,7 +2,7 @@
 
 use crate::audit::probe::Probe;
 use crate::logs::{json::proposal::proposal, own_proposal, registry::ENTRIES};
-use crate::numbers::percent;
+use crate::numbers::{grouped, percent};
 
 use super::aligned::cut;
 use super::privacy::{Addresses, Privacy, Queries};
@@ -46,9 +46,14 @@ pub(crate) fn examined_text(name: &str, examined: &Probe) -> String {
     row("why", &detection.why);
     let rate = match records + rejected {
         0 => "all are comments or blank".to_owned(),
-        meant => format!("{records} of {meant} parsed ({})", percent(*records, meant)),
+        meant => format!(
+            "{} of {} parsed ({})",
+            grouped(*records),
+            grouped(meant),
+            percent(*records, meant)
+        ),
     };
-    row("lines", &format!("of the first {lines}, {rate}"));
+    row("lines", &format!("first {}: {rate}", grouped(*lines)));
     if !examined.skipped.is_empty() {
         let skipped = examined.skipped.iter().map(|(reason, n)| (reason.as_str(), *n));
         row("skipped", &counts(skipped));

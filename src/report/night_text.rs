@@ -2,6 +2,7 @@
 
 use crate::audit::coverage::Coverage;
 use crate::measures::sums::Sums;
+use crate::merge::sum;
 use crate::time::Day;
 
 use super::summary::violations_words;
@@ -74,7 +75,7 @@ pub(crate) fn night_text(sites: &[SiteNight], events: &[EventRow]) -> String {
 fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
     let mut judged = sites.iter().filter(|night| night.coverage.judged() > 0).peekable();
     let is_any_judged = judged.peek().is_some();
-    let violations: u64 = judged.filter_map(|night| night.sums).map(|sums| sums.violations).sum();
+    let violations: u64 = sum(judged.filter_map(|night| night.sums).map(|sums| sums.violations));
     let notices: usize = sites.iter().map(|night| night.notices.len() + night.met.len()).sum();
     let mut headline = match is_any_judged {
         true => format!("{HEADLINE_START}{}", counted(violations, "violation")),

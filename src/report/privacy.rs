@@ -132,6 +132,20 @@ impl Privacy {
         Cow::Owned(out)
     }
 
+    /// Whether `base`, the text that the signature of a request signed, contains nothing of its `target`
+    /// and `user_agent` that is left out.
+    pub(crate) fn shows_signed(&self, base: &[u8], (target, user_agent): (&[u8], &[u8])) -> bool {
+        const OF_TARGET: [&[u8]; 4] =
+            [b"\"@path\"", b"\"@query\"", b"\"@request-target\"", b"\"@target-uri\""];
+        let shows_target = *self.target(target) == *target;
+        let shows_user_agent = *self.user_agent(user_agent, usize::MAX) == *user_agent;
+        base.split(|&byte| byte == b'\n').all(|line| {
+            let is_of_target = OF_TARGET.iter().any(|name| line.starts_with(name));
+            let is_user_agent = line.starts_with(b"\"user-agent\"");
+            (shows_target || !is_of_target) && (shows_user_agent || !is_user_agent)
+        })
+    }
+
     /// The beginning of an unparsed line.
     pub(crate) fn line(&self, line: &[u8]) -> Vec<u8> {
         if self.queries == Queries::Strip {
@@ -329,6 +343,26 @@ mod tests {
         let cut = format!("{:50}192.0.2.77", "Bot for");
         assert_eq!(agent(Addresses::None, &cut), format!("{:50}", "Bot for"));
         assert_eq!(agent(Addresses::Full, &cut), cut);
+    }
+
+    #[test]
+    fn what_was_signed_is_shown_only_whole() {
+        let strip = Privacy { addresses: Addresses::Full, queries: Queries::Strip };
+        let (keep, agent) = (privacy(Addresses::None), "Bot for 192.0.2.77");
+        for (base, is_stripped, is_kept) in [
+            ("\"@authority\": a.example\n\"signature-agent\": x", true, true),
+            ("\"@authority\": a.example\n\"@path\": /a", false, true),
+            ("\"@target-uri\": https://a.example/a?b", false, true),
+            ("\"@query\": ?b", false, true),
+            ("\"@request-target\": /a?b", false, true),
+            ("\"@method\": GET\n\"user-agent\": Bot for 192.0.2.77", true, false),
+        ] {
+            let request = (&b"/a?b"[..], agent.as_bytes());
+            assert_eq!(strip.shows_signed(base.as_bytes(), request), is_stripped, "{base}");
+            assert_eq!(keep.shows_signed(base.as_bytes(), request), is_kept, "{base}");
+            assert!(privacy(Addresses::Full).shows_signed(base.as_bytes(), request));
+        }
+        assert!(strip.shows_signed(b"\"@path\": /a", (b"/a", b"Bot")));
     }
 
     #[test]

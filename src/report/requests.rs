@@ -8,6 +8,9 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, fs::File, sync::Mutex};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
 use crate::audit::evidence::{Evidence, ViolatingRequest};
 use crate::crawlers::registry::Registry;
 use crate::digest::DigestWriter;
@@ -180,9 +183,24 @@ impl RequestsFile {
                     .bytes(&self.privacy.client(&request.client))
                     .maybe(request.snapshot, 1, Row::time)
                     .snapshot_age(request.snapshot, request.time);
+                self.signature(request, row);
             })?;
         }
         csv.finish()
+    }
+
+    fn signature(&self, request: &ViolatingRequest, row: &mut Row) {
+        let Some(signature) = &request.signature else {
+            row.empty(4);
+            return;
+        };
+        row.text(&signature.agent).text(&signature.thumbprint);
+        let bytes = |bytes: &[u8]| format!(":{}:", BASE64_STANDARD.encode(bytes));
+        let request = (&*request.target, &*request.user_agent);
+        match self.privacy.shows_signed(&signature.base, request) {
+            true => row.text(&bytes(&signature.base)).text(&bytes(&signature.signature)),
+            false => row.empty(2),
+        };
     }
 
     /// Applies `change` to `input` and spools the blocks that are ready.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::audit::tally::header::{OutageSummary, RobotsVersion};
 use crate::audit::what_if_rows::WhatIf;
 use crate::audit::{input_tally::Input, log_outages::OutageEvidence, model::ReportModel};
-use crate::crawlers::identity::Identity;
+use crate::crawlers::identity::{Identity, Proof};
 use crate::judge::snapshot_history::SnapshotInForce;
 use crate::time::UtcTime;
 
@@ -20,8 +20,9 @@ use super::{files::files_of, line_totals::LineTotals};
 const SCHEMA_VERSION: u32 = 1;
 
 /// Fields that are left out where there is nothing to say.
-const OPTIONAL: [&str; 6] = [
+const OPTIONAL: [&str; 7] = [
     "requests_contradicted_at_other_time",
+    "requests_by_proof",
     "log_evidence",
     "evidence_digest",
     "what_if",
@@ -64,6 +65,8 @@ pub fn run_json(audit: &ReportModel, evidence: EvidenceFile<'_>, made_at: UtcTim
         "requests_by_identity": BTreeMap::from(Identity::ALL.map(of_identity)),
         // The part of the unverified whose addresses are contradicted by what is of another time.
         "requests_contradicted_at_other_time": (of_other_time > 0).then_some(of_other_time),
+        // Without those of tallies that did not count it.
+        "requests_by_proof": by_proof_json(audit),
         "what_if": audit.simulation.as_ref().map(|draft| what_if_json(audit, draft)),
         "coverage": coverage_json(audit),
         "nothing_judged": audit.coverage.nothing(),
@@ -77,6 +80,12 @@ pub fn run_json(audit: &ReportModel, evidence: EvidenceFile<'_>, made_at: UtcTim
     let mut text = serde_json::to_vec_pretty(&json).expect("strings and numbers are JSON");
     text.push(b'\n');
     text
+}
+
+fn by_proof_json(audit: &ReportModel) -> Option<Value> {
+    let by_proof = audit.requests_by_proof();
+    let of = |proof: Proof| (proof.as_str(), by_proof.get(&proof).copied().unwrap_or_default());
+    (!by_proof.is_empty()).then(|| json!(BTreeMap::from(Proof::ALL.map(of))))
 }
 
 fn archive_json(audit: &ReportModel) -> Option<Value> {

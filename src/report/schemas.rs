@@ -24,6 +24,10 @@ tables! {
         column("client", "text", "client, in the form that `--ip` selects: nothing, a network, a hash or the address"),
         time("snapshot_fetched_utc", "fetch time of the snapshot that decided; empty without an archive"),
         column("snapshot_age_seconds", "seconds", "age of the snapshot at the time of the request; negative if the snapshot is later and no earlier one is known"),
+        column("signed_by", "URL", "where the agent that signed the request publishes its keys; empty without a valid signature"),
+        column("signature_key", "text", "JWK thumbprint of the key"),
+        column("signature_base", "`:base64:`", "what was signed (RFC 9421); empty if it contains what `--strip-query` or `--ip` leave out"),
+        column("signature", "`:base64:`", "the signature; empty where `signature_base` is"),
     ];
 
     /// The requests of crawlers by day.

@@ -8,7 +8,7 @@ use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Actor;
 use crate::measures::sums::Sums;
-use crate::merge::Merge;
+use crate::merge::{Merge, sum};
 
 use super::aligned::{cut, line, widths, wrapped};
 use super::page_model::{PageModel, broken_rules, is_itself, text as page_text};
@@ -68,7 +68,7 @@ pub(crate) fn table_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     if left_out > 0 {
         text += &format!("{} left out by --only or --exclude\n", counted(left_out, "crawler"));
     }
-    let violations: u64 = model.tools.values().map(|totals| totals.sums.violations).sum();
+    let violations: u64 = sum(model.tools.values().map(|totals| totals.sums.violations));
     match violations == 0 && view.only.is_empty() && !tools.rows.is_empty() {
         true => text + &wrapped(&tools_line(model, view), view.columns, 4),
         false => text + &tools.text(view.columns),
@@ -80,12 +80,12 @@ fn tools_line(model: &PageModel<'_>, view: &SummaryView) -> String {
     let mut by_tool: BTreeMap<CrawlerId, u64> = BTreeMap::new();
     for ((tool, _), totals) in &model.tools {
         if view.shows(&model.crawler(*tool).name) {
-            *by_tool.entry(*tool).or_default() += totals.sums.requests;
+            by_tool.entry(*tool).or_default().absorb(totals.sums.requests);
         }
     }
     let mut tools: Vec<(CrawlerId, u64)> = by_tool.into_iter().collect();
     tools.sort_by_key(|&(_, requests)| Reverse(requests));
-    let requests = tools.iter().map(|(_, requests)| requests).sum();
+    let requests = sum(tools.iter().map(|(_, requests)| *requests));
     let (requests, named) = (counted(requests, "request"), most_of(model, &tools, NAMES_SHOWN));
     let is_judged = model.audit.coverage.nothing().is_none()
         && model.tools.values().any(|totals| totals.sums.judged() > 0);
@@ -160,7 +160,8 @@ fn by_crawler(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
             crawler.stated_policy().as_str().to_owned(),
             view.cell(&some_origins(origins.get(actor).map_or(&[], Vec::as_slice))),
         ];
-        (cells, prior_fetch_words(&totals.prior_fetches, crawler))
+        let below = prior_fetch_words(&totals.prior_fetches, crawler);
+        (cells, [below, signed_words(totals.signed, totals.sums.violations)].concat())
     });
     SummaryTable {
         what: "crawler",
@@ -182,22 +183,25 @@ fn by_crawler(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
 
 /// One row for each origin, over all crawlers.
 fn by_origin(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
-    let mut origins: BTreeMap<&str, (Sums, BTreeMap<CrawlerId, u64>)> = BTreeMap::new();
-    for (origin, (crawler, identity), tally) in model.audit.actors() {
+    let mut origins: BTreeMap<&str, (Sums, u64, BTreeMap<CrawlerId, u64>)> = BTreeMap::new();
+    for row in model.audit.rows() {
+        let (crawler, identity) = row.actor;
         let is_shown = !model.audit.is_tool(crawler) && view.shows(&model.crawler(crawler).name);
         if is_itself(identity) && is_shown {
-            let (sums, crawlers) = origins.entry(origin).or_default();
-            let of_crawler = tally.total();
+            let (sums, signed, crawlers) = origins.entry(row.origin.as_str()).or_default();
+            let of_crawler = row.tally.total();
+            signed.absorb(sum(row.broken.iter().map(|broken| broken.tally.signed)));
             *crawlers.entry(crawler).or_default() += of_crawler.violations;
             sums.absorb(of_crawler);
         }
     }
-    let all = origins.into_iter().filter(|(_, (sums, _))| sums.violations > 0);
-    let Heaviest { rows, total } = Heaviest::of(all, view.top, |(_, (sums, _))| sums.violations);
-    let rows = rows.into_iter().map(|(origin, (sums, crawlers))| {
+    let all = origins.into_iter().filter(|(_, (sums, ..))| sums.violations > 0);
+    let Heaviest { rows, total } = Heaviest::of(all, view.top, |(_, (sums, ..))| sums.violations);
+    let rows = rows.into_iter().map(|(origin, (sums, signed, crawlers))| {
         let crawlers = some_crawlers(model, crawlers);
         let violations = grouped(sums.violations);
-        (vec![violations, rate(&sums), view.cell(&page_text(origin)), crawlers], String::new())
+        let below = signed_words(signed, sums.violations).trim_start_matches("; ").to_owned();
+        (vec![violations, rate(&sums), view.cell(&page_text(origin)), crawlers], below)
     });
     SummaryTable {
         what: "origin",
@@ -214,7 +218,7 @@ fn by_rule(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
     let is_shown = |crawler| view.shows(&model.crawler(crawler).name);
     let Heaviest { rows, total } = broken_rules(model.audit, view.top, is_shown);
     let rows = rows.into_iter().map(|totals| {
-        let RuleTotals { rule, requests, by, origins, .. } = totals;
+        let RuleTotals { rule, requests, signed, by, origins, .. } = totals;
         let mut crawlers: BTreeMap<CrawlerId, u64> = BTreeMap::new();
         for ((crawler, _), requests) in by {
             *crawlers.entry(crawler).or_default() += requests;
@@ -227,7 +231,7 @@ fn by_rule(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
             view.cell(&some_origins(&origins)),
             some_crawlers(model, crawlers),
         ];
-        (cells, String::new())
+        (cells, signed_words(signed, requests).trim_start_matches("; ").to_owned())
     });
     SummaryTable {
         what: "rule",
@@ -359,6 +363,14 @@ pub(crate) fn most_of(
     match crawlers.len().saturating_sub(names_max) {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// How many of the violations are signed; empty if none is.
+fn signed_words(signed: u64, violations: u64) -> String {
+    match signed {
+        0 => String::new(),
+        _ => format!("; {} of {} signed", grouped(signed), counted(violations, "violation")),
     }
 }
 

@@ -1,17 +1,20 @@
 //! The tables of a report directory: one file for each kind.
 
+mod clients;
 mod comparison;
 mod compliance;
 mod costs;
 mod crawl_delay;
 mod days;
 mod paths;
+mod promises;
 mod reactions;
 mod referrals;
 mod rejects;
 pub mod robots_fetches;
 mod robots_rules;
 mod sessions;
+mod signatures;
 pub mod summary;
 mod unknown_crawlers;
 mod usage;
@@ -27,6 +30,8 @@ pub(crate) const TABLES: &[&Table] = &[
     &summary::SUMMARY,
     of_measure!(statuses),
     of_measure!(methods),
+    of_measure!(verification),
+    &signatures::SIGNATURES,
     &referrals::REFERRALS,
     &costs::COSTS,
     &paths::SECTION,
@@ -39,11 +44,13 @@ pub(crate) const TABLES: &[&Table] = &[
     &robots_fetches::REFETCHES,
     &crawl_delay::CRAWL_DELAY,
     &compliance::COMPLIANCE,
+    &promises::PROMISES,
     &days::DAILY,
     &days::HOURLY,
     &reactions::REACTIONS,
     &usage::USAGE,
     of_measure!(policy_files),
+    &clients::CLIENTS,
     &unknown_crawlers::UNKNOWN_CRAWLERS,
     &rejects::REJECTS,
     &what_if::WHAT_IF,

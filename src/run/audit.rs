@@ -37,6 +37,7 @@ use super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
 use super::identity::Verification;
+use super::json_keys::check_json_fields;
 use super::notes::{note_formats, note_repeats, note_rules};
 use super::outcome::RunOutcome;
 use super::output::STDOUT_NAME;
@@ -103,6 +104,10 @@ impl AuditRun {
     pub(crate) fn run(mut self) -> Result<RunOutcome> {
         if self.setup.console.is_verbose() {
             self.setup.console.note(&format!("threads: {}", self.setup.options.threads));
+        }
+        // Parts of an audit have the options of the whole.
+        if matches!(self.destination, Destination::Report(_) | Destination::Printed) {
+            check_json_fields(&self.sources, &self.setup.options.hints)?;
         }
         let (judge, collected) =
             Arc::clone(&self.setup.console).timed("rules and settings read", || self.prepare())?;

@@ -196,7 +196,11 @@ impl ClassifyRun {
         let folded =
             summary.as_ref().and_then(|summary| folded_message(summary, self.memory_bytes));
         folded.iter().for_each(|message| self.console.warn(message));
-        let notes = judge.foreign_files().into_iter().chain(judge.slow_message());
+        let foreign = match self.console.is_verbose() {
+            true => judge.foreign_files(),
+            false => judge.foreign_files_in_short(),
+        };
+        let notes = foreign.into_iter().chain(judge.slow_message());
         damages.iter().cloned().chain(notes).for_each(|damage| self.console.warn(&damage));
         self.console.say(&totals(&classified.counts, classified.rows));
         let others = VerdictWord::ALL.into_iter().filter(|word| *word != VerdictWord::InvalidUrl);

@@ -1,4 +1,4 @@
-//! Whom a run tells what happens: the terminal of a command, or an application.
+//! Where a run says what happens: the terminal of a command, or an application.
 
 use std::fmt;
 use std::fs::File;
@@ -7,11 +7,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use crate::audit::progress::Progress;
 use crate::error::{Error, Result};
 use crate::mutex::lock;
 use crate::report::outputs::Outputs;
 use crate::staged::is_stdout;
 
+use super::audit_progress::AuditProgress;
 use super::output::cannot_print;
 use super::sandbox::access_rights::TcpUse;
 
@@ -57,7 +59,7 @@ pub(crate) enum Watched<'a> {
     },
 }
 
-/// Whom a run tells what happens.
+/// Where a run says what happens.
 pub(crate) trait Console: fmt::Debug + Send + Sync {
     /// A message beside the result.
     fn tell(&self, level: MessageLevel, text: &str);
@@ -80,6 +82,17 @@ pub(crate) trait Console: fmt::Debug + Send + Sync {
 
     /// `step` is to run if the process is told to stop.
     fn when_stopped(&self, step: Box<dyn FnOnce() + Send>);
+
+    /// Whether nobody waits for the result any longer.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
+    /// The progress of a pass over logs with so many bytes that begins now, if that is known.
+    fn pass_begins(&self, total_bytes: Option<u64>) -> Arc<Progress> {
+        let _ = total_bytes;
+        Arc::default()
+    }
 }
 
 /// A console that is shared by the parts of a run.
@@ -153,21 +166,30 @@ impl dyn Console + '_ {
     }
 }
 
-/// Shows nothing, and keeps warnings and errors for the caller of the library.
+/// Shows nothing, and keeps warnings and errors for the caller of the library, who may follow the
+/// progress.
 #[derive(Debug, Default)]
-pub(crate) struct KeptMessages(Mutex<Vec<String>>);
+pub(crate) struct KeptMessages {
+    messages: Mutex<Vec<String>>,
+    progress: AuditProgress,
+}
 
 impl KeptMessages {
+    /// Keeps the messages of a run that `progress` follows.
+    pub(crate) fn followed_by(progress: AuditProgress) -> KeptMessages {
+        KeptMessages { progress, ..KeptMessages::default() }
+    }
+
     /// The warnings and errors so far; they are not kept any longer.
     pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut lock(&self.0))
+        std::mem::take(&mut lock(&self.messages))
     }
 }
 
 impl Console for KeptMessages {
     fn tell(&self, level: MessageLevel, text: &str) {
         if matches!(level, MessageLevel::Error | MessageLevel::Warning) {
-            lock(&self.0).push(text.to_owned());
+            lock(&self.messages).push(text.to_owned());
         }
     }
 
@@ -190,4 +212,12 @@ impl Console for KeptMessages {
     }
 
     fn when_stopped(&self, _: Box<dyn FnOnce() + Send>) {}
+
+    fn is_stopped(&self) -> bool {
+        self.progress.is_stopped()
+    }
+
+    fn pass_begins(&self, total_bytes: Option<u64>) -> Arc<Progress> {
+        self.progress.pass_begins(total_bytes)
+    }
 }

@@ -39,8 +39,8 @@ const OTHERS_SHOWN: usize = 5;
 pub(crate) struct DenyRun {
     /// A report directory, or a tally.
     pub report: PathBuf,
-    /// The program that reads the rules.
-    pub form: Form,
+    /// The program that reads the rules; without one there are none.
+    pub form: Option<Form>,
     /// A condition on the columns of summary.csv; the crawlers that meet it are refused.
     pub condition: String,
     /// What a request is recognised by; `None` if the form says it.
@@ -71,7 +71,8 @@ impl DenyRun {
     /// written.
     pub(crate) fn run(self) -> Result<RunOutcome> {
         let console = &*self.console;
-        let by = self.by()?;
+        let form = self.form()?;
+        let by = self.by(form)?;
         let mut faults = Vec::new();
         let hints = hints(&self.format, &mut faults);
         if !faults.is_empty() {
@@ -99,21 +100,36 @@ impl DenyRun {
             let why = format!("no crawler meets \"{}\"; nothing was written", self.condition);
             return Err(Error::usage(why));
         }
-        let rules = self.rules(by, &selection, &registry)?;
+        let rules = self.rules(form, by, &selection, &registry)?;
         if !sources.is_empty() {
-            self.replay(&rules, &selection, &registry, &sources, &hints)?;
+            self.replay(form, &rules, &selection, &registry, &sources, &hints)?;
         }
         for reason in rules.reasons() {
             console.say(&format!("refused: {reason}"));
         }
-        console.write(&self.output, self.form.text(&rules).as_bytes(), replace)?;
+        console.write(&self.output, form.text(&rules).as_bytes(), replace)?;
         Ok(RunOutcome::Done)
     }
 
-    fn by(&self) -> Result<DenyBy> {
-        let choices = self.form.choices();
+    /// The program, after a look for the report: a missing one is the first thing to know.
+    fn form(&self) -> Result<Form> {
+        if let Some(form) = self.form {
+            return Ok(form);
+        }
+        merge_files(std::slice::from_ref(&self.report), self.limits)
+            .map_err(|err| name_damaged(err, std::slice::from_ref(&self.report), self.limits))?;
+        let forms: Vec<&str> = Form::ALL.iter().map(|form| form.as_str()).collect();
+        let why = format!(
+            "--for is missing; name the program that reads the rules: {}",
+            forms.join(", ")
+        );
+        Err(Error::usage(why))
+    }
+
+    fn by(&self, form: Form) -> Result<DenyBy> {
+        let choices = form.choices();
         let by = self.by.unwrap_or(choices[0]);
-        let form = self.form.as_str();
+        let form = form.as_str();
         if !choices.contains(&by) {
             let why = format!("--for {form} cannot recognise requests by {}", by.as_str());
             return Err(Error::usage(format!("{why}; use --by {}", choices[0].as_str())));
@@ -169,6 +185,7 @@ impl DenyRun {
 
     fn rules(
         &self,
+        form: Form,
         by: DenyBy,
         selection: &DenySelection,
         registry: &Registry,
@@ -177,7 +194,7 @@ impl DenyRun {
             DenyRules { head: self.head(), review_days: REVIEW_DAYS, ..DenyRules::default() };
         let directory = self.ip_ranges.as_deref().filter(|_| by == DenyBy::Address);
         let Some(directory) = directory else {
-            rules.agents = agent_groups(&selection.denied, registry, self.form.anchors())?;
+            rules.agents = agent_groups(&selection.denied, registry, form.anchors())?;
             return Ok(rules);
         };
         let ranges = Ranges::open(directory, registry)?;
@@ -211,6 +228,7 @@ impl DenyRun {
 
     fn replay(
         &self,
+        form: Form,
         rules: &DenyRules,
         selection: &DenySelection,
         registry: &Registry,
@@ -221,7 +239,7 @@ impl DenyRun {
             true => Vec::new(),
             false => agent_groups(&selection.denied, registry, HEADER)?,
         };
-        let exempts = self.form.exempts_robots_txt();
+        let exempts = form.exempts_robots_txt();
         let denied = &selection.denied;
         let replay = Replay::new(registry, denied, &groups, &rules.networks, exempts)?;
         let counts = self.console.timed("logs read", || replay.run(sources, hints))?;

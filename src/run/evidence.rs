@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::abuse_report::folder::{WrittenFolder, write_folder};
+use crate::abuse_report::folder::{Enclosed, WrittenFolder, write_folder};
 use crate::abuse_report::folders::{Subjects, write_folders};
 use crate::abuse_report::{reporter::Reporter, subject::Subject};
 use crate::audit::damaged_file::name_damaged;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::identity_sources::IdentitySources;
 use crate::audit::tally::{counter::TallyLimits, file::TALLY, merge::merge_files};
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{key_archive::KeyArchive, registry::Registry};
 use crate::digest::DigestWriter;
 use crate::error::{Error, Result};
 use crate::numbers::counted;
@@ -38,6 +38,8 @@ pub(crate) struct EvidenceRun {
     pub origin: Option<Origin>,
     /// The file of violating requests; without it, the one in the report.
     pub requests_file: Option<PathBuf>,
+    /// The directory of the keys of agents that sign requests.
+    pub signature_keys: Option<PathBuf>,
     /// The name of the sender; without it, the host of the origin.
     pub organisation: Option<String>,
     /// The e-mail address for answers.
@@ -69,11 +71,11 @@ impl EvidenceRun {
         let audit = ReportModel::new(tally).map_err(damaged)?;
         self.check_crawler(&audit.registry)?;
         let of = (&audit, &identities);
+        let keys = self.signature_keys.as_deref().map(KeyArchive::open).transpose()?;
+        let enclosed = Enclosed { requests: evidence.as_deref(), keys: keys.as_ref() };
         let (written, said) = match (&self.crawler, &self.origin) {
-            (Some(crawler), Some(origin)) => {
-                self.one(of, (crawler, origin), evidence.as_deref())?
-            }
-            _ => self.all(of, evidence.as_deref())?,
+            (Some(crawler), Some(origin)) => self.one(of, (crawler, origin), enclosed)?,
+            _ => self.all(of, enclosed)?,
         };
         written.iter().take(1).for_each(|first| self.advise(first));
         let path = visible(self.output.display().to_string().as_bytes());
@@ -86,12 +88,12 @@ impl EvidenceRun {
         &self,
         (audit, identities): (&ReportModel, &IdentitySources),
         about: (&str, &Origin),
-        evidence: Option<&Path>,
+        enclosed: Enclosed<'_>,
     ) -> Result<(Vec<WrittenFolder>, String)> {
         let subject = Subject::new(audit, identities, about)?;
         let staging = Staging::open(&self.output)?;
         let reporter = self.reporter(about.1);
-        let written = write_folder(staging.directory(), &subject, &reporter, evidence)?;
+        let written = write_folder(staging.directory(), &subject, &reporter, enclosed)?;
         staging.prepare()?;
         staging.commit()?;
         let files = counted(written.files.len() as u64 + 1, "file");
@@ -102,7 +104,7 @@ impl EvidenceRun {
     fn all(
         &self,
         of: (&ReportModel, &IdentitySources),
-        evidence: Option<&Path>,
+        enclosed: Enclosed<'_>,
     ) -> Result<(Vec<WrittenFolder>, String)> {
         let subjects = Subjects::find(of.0, self.crawler.as_deref(), self.origin.as_ref());
         for (crawler, place) in &subjects.nowhere {
@@ -127,7 +129,7 @@ impl EvidenceRun {
         }
         let staging = Staging::open(&self.output)?;
         let reporter = |origin: &Origin| self.reporter(origin);
-        let written = write_folders(staging.directory(), of, &subjects.about, &reporter, evidence)?;
+        let written = write_folders(staging.directory(), of, &subjects.about, &reporter, enclosed)?;
         staging.prepare()?;
         staging.commit()?;
         let folders = counted(written.len() as u64, "folder");
@@ -207,6 +209,8 @@ impl EvidenceRun {
         let mut outputs = Outputs::new(Overwrite::Own);
         name_tallies(std::slice::from_ref(&self.report), &mut outputs);
         evidence.into_iter().for_each(|path| outputs.reads("--requests-file", path));
+        let keys = self.signature_keys.iter();
+        keys.for_each(|path| outputs.reads_files_of("--signature-keys", path));
         let is_new =
             fs::read_dir(&self.output).map_or(true, |mut entries| entries.next().is_none());
         if !is_new {

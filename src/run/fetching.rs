@@ -169,6 +169,12 @@ impl Origins {
                 lock(&writer).flush()?;
                 flushed = Instant::now();
             }
+            if console.is_stopped() {
+                lock(&writer).flush()?;
+                return Err(Error::system(
+                    "stopped; the answers received so far are in the archive",
+                ));
+            }
             Ok(())
         };
         console.follow(&Watched::Items { total, done: &done }, || {
@@ -222,6 +228,11 @@ impl FetchSummary {
             self.lines.push((origin.clone(), format!("{outcome:<16}  {origin}{more}\n")));
         }
         *self.by_outcome.entry(outcome).or_default() += 1;
+    }
+
+    /// The number of origins with each outcome.
+    pub(crate) fn by_outcome(&self) -> &BTreeMap<String, u64> {
+        &self.by_outcome
     }
 
     /// Each origin if there are few, then the number of each outcome.

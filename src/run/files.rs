@@ -58,8 +58,18 @@ pub(crate) fn check_files(
     if let Some(directory) = &config.ip_ranges {
         outputs.reads_files_of("--ip-ranges", directory);
     }
+    if let Some(directory) = &config.signature_keys {
+        outputs.reads_files_of("--signature-keys", directory);
+    }
     if let Some(cache) = &config.dns_cache {
         outputs.updated("--dns-cache", cache)?;
+    }
+    match &config.dns_archive {
+        Some(archive) if config.verify_dns == Some(true) => {
+            outputs.updated("--dns-archive", archive)?
+        }
+        Some(archive) => outputs.reads("--dns-archive", archive),
+        None => {}
     }
     match config.robots.as_ref().filter(|_| config.fetch == Some(true)) {
         Some(archive) => outputs.updated("--robots", archive),

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::audit::prepass::{Collected, FirstPass, Wanted};
-use crate::audit::{self, Options, Progress};
+use crate::audit::{self, Options, progress::Progress};
 use crate::audit::{input_end::InputEnd, log_outages::OutageHosts, tally::header::InputSummary};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
@@ -45,9 +45,10 @@ pub(crate) fn follow_logs<T>(
     sources: &[Source],
     read: impl FnOnce(&Progress) -> T,
 ) -> T {
-    let progress = Progress::default();
+    let total = sources.iter().map(Source::size_bytes).sum();
+    let progress = console.pass_begins(total);
     let watched = Watched::Bytes {
-        total: sources.iter().map(Source::size_bytes).sum(),
+        total,
         done: &|| progress.bytes_read.load(Ordering::Relaxed),
         text: &|| format!("{} lines", progress.lines.load(Ordering::Relaxed)),
     };

@@ -1,20 +1,38 @@
 //! The sources of identities: address ranges and DNS.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::audit::archived_names::ArchivedNames;
 use crate::audit::dns_candidates::DnsCandidates;
 use crate::audit::identities::{Identities, Names};
 use crate::config::audit_config::AuditConfig;
-use crate::crawlers::{ranges::Ranges, registry::Registry};
-use crate::error::Result;
-use crate::net::{dns::Resolver, dns_cache::DnsCache};
+use crate::crawlers::bundled_ranges::BundledRanges;
+use crate::crawlers::{key_archive::KeyArchive, ranges::Ranges, registry::Registry};
+use crate::error::{Error, Result};
+use crate::net::{dns::Resolver, dns_archive::DnsArchive, dns_cache::DnsCache};
 use crate::time::UtcTime;
 
 /// The identity sources that need no network.
 pub(crate) fn ranges(config: &AuditConfig, registry: &Registry) -> Result<Identities> {
     let open = |directory: &PathBuf| Ranges::open(directory, registry);
     let ranges = config.ip_ranges.as_ref().map(open).transpose()?;
-    Ok(Identities { ranges, names: None })
+    let bundled = (config.no_bundled_ranges != Some(true))
+        .then(|| BundledRanges::new(registry, ranges.as_ref()));
+    let keys = config.signature_keys.as_deref().map(KeyArchive::open).transpose()?;
+    let archived_names = match (&config.dns_archive, config.verify_dns) {
+        (Some(path), None | Some(false)) => Some(ArchivedNames::new(archive(path)?, registry)),
+        _ => None,
+    };
+    Ok(Identities { ranges, bundled, names: None, keys, archived_names })
+}
+
+/// The archive of names at `path`, which must exist.
+fn archive(path: &Path) -> Result<DnsArchive> {
+    let missing = || {
+        let why = "there is no such file: an audit with --verify-dns and --dns-archive writes it";
+        Error::invalid_file(path, why)
+    };
+    DnsArchive::open(path)?.ok_or_else(missing)
 }
 
 /// The settings of identity verification.
@@ -30,6 +48,8 @@ struct Lookups {
     lookups_max: usize,
     now: UtcTime,
     cache: DnsCache,
+    /// Empty without `--dns-archive`.
+    archive: DnsArchive,
 }
 
 impl Verification {
@@ -50,13 +70,19 @@ impl Verification {
         find: impl FnOnce(&Identities) -> Result<DnsCandidates>,
     ) -> Result<Identities> {
         let Verification { ranges: mut identities, lookups } = self;
-        let Some(Lookups { resolver, lookups_max, now, mut cache }) = lookups else {
+        let Some(Lookups { resolver, lookups_max, now, mut cache, mut archive }) = lookups else {
             return Ok(identities);
         };
         let candidates = find(&identities)?;
-        let names = Names::look_up(&candidates, registry, &resolver, lookups_max, now, &mut cache);
+        let (names, confirmed) =
+            Names::look_up(&candidates, registry, &resolver, lookups_max, now, &mut cache);
         if let Some(path) = &config.dns_cache {
             cache.save(path)?;
+        }
+        if let Some(path) = &config.dns_archive {
+            confirmed.into_iter().for_each(|name| archive.add(name));
+            archive.save(path)?;
+            identities.archived_names = Some(ArchivedNames::new(archive, registry));
         }
         identities.names = Some(names);
         Ok(identities)
@@ -73,6 +99,9 @@ impl Lookups {
         };
         let open = |path: &PathBuf| DnsCache::open(path, now);
         let cache = config.dns_cache.as_ref().map(open).transpose()?.unwrap_or_default();
-        Ok(Lookups { resolver, lookups_max, now, cache })
+        let open = |path: &PathBuf| DnsArchive::open(path);
+        let archive = config.dns_archive.as_ref().map(open).transpose()?;
+        let archive = archive.flatten().unwrap_or_default();
+        Ok(Lookups { resolver, lookups_max, now, cache, archive })
     }
 }

@@ -1,4 +1,4 @@
-//! Imports of copies of address lists into a directory of lists.
+//! Imports of copies of address lists, or of directories of keys, into an archive of them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,9 +7,11 @@ use crate::archive::import::files::FetchedAt;
 use crate::archive::import::list_history::import_git_lists;
 use crate::archive::import::list_names::ListNames;
 use crate::archive::import::lists::{ImportedLists, ListImport};
+use crate::crawlers::key_archive::KEY_DIRECTORIES;
 use crate::crawlers::manifest::MANIFEST;
-use crate::crawlers::range_archive::RangeArchive;
+use crate::crawlers::range_archive::{ADDRESS_LISTS, PublishedKind, RangeArchive};
 use crate::crawlers::range_files::HISTORY;
+use crate::crawlers::signature_agents::SignatureAgent;
 use crate::error::{Error, Result};
 use crate::numbers::counted;
 use crate::report::outputs::{Outputs, Overwrite, check_directory_name};
@@ -23,9 +25,29 @@ use super::sandbox::access_rights::TcpUse;
 /// The most problems that are listed; the others are counted.
 const PROBLEMS_SHOWN_MAX: usize = 20;
 
+/// What is imported.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ImportedKind {
+    /// Address lists.
+    Lists,
+    /// Directories of keys.
+    Keys,
+}
+
+impl ImportedKind {
+    fn published(self) -> &'static PublishedKind {
+        match self {
+            ImportedKind::Lists => &ADDRESS_LISTS,
+            ImportedKind::Keys => &KEY_DIRECTORIES,
+        }
+    }
+}
+
 /// An import that is ready to run.
 #[derive(Debug)]
 pub(crate) struct ImportRangesRun {
+    /// What is imported.
+    pub kind: ImportedKind,
     /// The directory of the lists; it is created if it does not exist.
     pub directory: PathBuf,
     /// Files, directories or repositories.
@@ -54,12 +76,19 @@ impl ImportRangesRun {
             Some("modified") => FetchedAt::Modified,
             Some(time) => FetchedAt::At(named_time(time)?),
         };
-        let names = ListNames::new(&registry);
-        let url = self.url.as_deref().map(|url| named_list(url, &names)).transpose()?;
+        let names = match self.kind {
+            ImportedKind::Lists => ListNames::new(&registry),
+            ImportedKind::Keys => {
+                let urls: Vec<String> =
+                    SignatureAgent::all().map(|agent| agent.directory()).collect();
+                ListNames::of_urls(urls.iter().map(String::as_str))
+            }
+        };
+        let url = self.url.as_deref().map(|url| self.named_list(url, &names)).transpose()?;
         self.check_files()?;
         let directory = &self.directory;
         fs::create_dir_all(directory).map_err(|err| Error::io("cannot create", directory, err))?;
-        let mut archive = RangeArchive::open(directory)?;
+        let mut archive = RangeArchive::open(directory, self.kind.published())?;
         let mut problems = 0;
         let mut problem = |err: Error| {
             problems += 1;
@@ -120,27 +149,35 @@ impl ImportRangesRun {
             let others = counted(others, "file");
             self.console.say(&format!("ignored: {others} without the name of a known list"));
         }
+        let (lists, example) = match self.kind {
+            ImportedKind::Lists => ("lists", "gptbot-2026-03-01.json"),
+            ImportedKind::Keys => ("directories of keys", "chatgpt.com-2026-03-01.json"),
+        };
         self.console.show(&format!(
-            "{} of lists added; {} skipped\n",
+            "{} of {lists} added; {} skipped\n",
             counted(added, "version"),
             counted(known, "duplicate")
         ))?;
         match (added + known, problems) {
-            (0, 0) => Err(Error::usage(
-                "no file has the name of a known list; use names such as gptbot-2026-03-01.json, \
-                 or --url with the URL of the list",
-            )),
+            (0, 0) => Err(Error::usage(format!(
+                "no file has the name of a known list; use names such as {example}, or --url \
+                 with the URL of the list",
+            ))),
             (_, 0) => Ok(RunOutcome::Done),
             _ => Ok(RunOutcome::Incomplete),
         }
     }
-}
 
-/// The URL of the registry for a list that the user names.
-fn named_list<'a>(url: &str, names: &'a ListNames) -> Result<&'a str> {
-    names.url_now(url).ok_or_else(|| {
-        Error::usage(format!(
-            "--url {url} is not the list of a known crawler; see: botaudit crawlers show NAME"
-        ))
-    })
+    /// The URL of the registry for a list that the user names; any URL of a directory of keys.
+    fn named_list<'a>(&self, url: &'a str, names: &'a ListNames) -> Result<&'a str> {
+        names.url_now(url).ok_or_else(|| {
+            Error::usage(match self.kind {
+                ImportedKind::Lists => format!(
+                    "--url {url} is not the list of a known crawler; see: botaudit crawlers show \
+                     NAME"
+                ),
+                ImportedKind::Keys => format!("--url {url} must begin with https://"),
+            })
+        })
+    }
 }

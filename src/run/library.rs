@@ -14,10 +14,11 @@ use crate::report::{directory::Staging, page_model::PageModel, run::EvidenceFile
 use crate::report::{summary::summary_text, summary_view::SummaryView};
 
 use super::audit::{AuditRun, Destination};
+use super::audit_progress::AuditProgress;
 use super::console::KeptMessages;
 use super::report_tables::{ReportTable, ViolationRow, violations};
 use super::setup::{Setup, unusable};
-use super::written::{ResultFormat, write_report};
+use super::written::{ResultFormat, run_json_now, write_report};
 
 /// An audit of access logs: which crawler requested what robots.txt disallows.
 ///
@@ -98,10 +99,22 @@ impl Audit {
     /// lines of a log can be parsed. `fetch` and `evidence` are refused: both are for
     /// the command line alone.
     pub fn run<L: Into<OsString>>(&self, logs: impl IntoIterator<Item = L>) -> Result<AuditReport> {
+        self.run_followed(logs, &AuditProgress::default())
+    }
+
+    /// The same, and another thread can follow the `progress` and stop the audit.
+    ///
+    /// # Errors
+    /// As [`Audit::run`], and if the audit was stopped.
+    pub fn run_followed<L: Into<OsString>>(
+        &self,
+        logs: impl IntoIterator<Item = L>,
+        progress: &AuditProgress,
+    ) -> Result<AuditReport> {
         if self.config.fetch == Some(true) || self.config.evidence.is_some() {
             return Err(Error::usage("fetch and evidence work only on the command line"));
         }
-        let console = Arc::new(KeptMessages::default());
+        let console = Arc::new(KeptMessages::followed_by(progress.clone()));
         let setup = Setup::new(self.config.clone(), &[], Arc::clone(&console) as _);
         let setup = setup.map_err(|faults| unusable(&faults))?;
         let logs: Vec<OsString> = logs.into_iter().map(Into::into).collect();
@@ -184,6 +197,12 @@ impl AuditReport {
         damaged.chain(self.model.warnings.iter().chain(&self.messages).cloned())
     }
 
+    /// The text of `run.json`: what was read, how it was judged, and all settings.
+    pub fn run_json(&self) -> String {
+        let text = run_json_now(&self.model, EvidenceFile::default());
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
     /// The summary that `botaudit audit` prints.
     pub fn summary(&self) -> String {
         summary_text(&PageModel::of(&self.model, None), &SummaryView::default())
@@ -222,6 +241,27 @@ mod tests {
         let warnings: Vec<String> = report.warnings().collect();
         let is_there = warnings.iter().any(|text| text.ends_with("is in the future"));
         assert!(is_there, "{warnings:?}");
+    }
+
+    #[test]
+    fn an_audit_can_be_followed_and_stopped() {
+        let directory = tempfile::tempdir().unwrap();
+        let (robots, log) = (directory.path().join("robots.txt"), directory.path().join("log"));
+        std::fs::write(&robots, "User-agent: *\nDisallow: /a\n").unwrap();
+        let line = "192.0.2.1 - - [01/Nov/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \
+                    \"GPTBot/1.2\"\n";
+        std::fs::write(&log, line.repeat(1000)).unwrap();
+        let audit = Audit::new(AuditConfig { robots: Some(robots), ..AuditConfig::default() });
+        let bytes = 1000 * line.len() as u64;
+
+        let progress = AuditProgress::default();
+        assert_eq!(progress.bytes(), (0, None));
+        audit.run_followed([&log], &progress).unwrap();
+        assert_eq!(progress.bytes(), (bytes, Some(bytes)));
+
+        progress.stop();
+        let error = audit.run_followed([&log], &progress).unwrap_err();
+        assert_eq!(error.to_string(), "the audit was stopped");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod audit_job;
+pub mod audit_progress;
 pub mod check;
 pub mod classify;
 pub mod collect;
@@ -13,15 +14,19 @@ pub mod console;
 pub mod crawler_names;
 pub mod crawlers;
 pub mod deny;
+pub(crate) mod discover;
 pub mod evidence;
+pub(crate) mod fetch_keys;
 pub mod fetch_ranges;
 pub mod fetching;
 pub mod files;
 mod first_pass;
 pub mod formats;
 pub mod identity;
+pub(crate) mod import_card;
 pub mod import_ranges;
 pub mod init;
+mod json_keys;
 pub mod library;
 pub mod lint;
 pub mod merge;

@@ -51,6 +51,8 @@ pub struct ViolationRow<'a> {
     pub first: UtcTime,
     /// When the last was made.
     pub last: UtcTime,
+    /// The requests with a valid signature of an agent.
+    pub signed: u64,
     /// The earliest of the requests.
     pub example: ExampleRequest<'a>,
 }
@@ -97,6 +99,15 @@ impl<'a> ReportTable<'a> {
         rows
     }
 
+    /// The table as the bytes of its CSV file.
+    pub fn csv(&self) -> Vec<u8> {
+        let crawlers = &CrawlerCells::new(&self.audit.registry);
+        let mut text = Vec::new();
+        let written = self.table.write(Audited { audit: self.audit, crawlers }, &mut text);
+        written.expect("memory can be written");
+        text
+    }
+
     fn each_cells(&self, mut take: impl FnMut(Vec<Cell>)) {
         let crawlers = &CrawlerCells::new(&self.audit.registry);
         let of = Audited { audit: self.audit, crawlers };
@@ -137,6 +148,7 @@ pub(super) fn violations(audit: &ReportModel) -> impl Iterator<Item = ViolationR
             bytes: tally.bytes,
             first: tally.span.first,
             last: tally.span.last,
+            signed: tally.signed,
             example: ExampleRequest {
                 target: visible(&example.target),
                 file: audit.input_name(example.file),

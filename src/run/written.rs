@@ -116,6 +116,7 @@ pub(crate) fn unwritten_report(tally: Tally, view: &SummaryView) -> Result<Writt
     Ok(WrittenReport { audit, summary, run_json })
 }
 
-fn run_json_now(audit: &ReportModel, evidence: EvidenceFile<'_>) -> Vec<u8> {
+/// The text of `run.json`, made now.
+pub(super) fn run_json_now(audit: &ReportModel, evidence: EvidenceFile<'_>) -> Vec<u8> {
     run_json(audit, evidence, jiff::Timestamp::now().into())
 }

@@ -100,6 +100,7 @@ fn end_of_value(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn nothing_personal_stays() {
@@ -145,16 +146,9 @@ mod tests {
     #[test]
     fn any_bytes() {
         const SOME: &[u8] = b"/?#;%@:=23BFDbfd5sidSES\xff\0a";
-        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut random = Random::new();
         for _ in 0..20_000 {
-            let target: Vec<u8> = (0..24)
-                .map(|_| {
-                    state ^= state << 13;
-                    state ^= state >> 7;
-                    state ^= state << 17;
-                    SOME[(state % SOME.len() as u64) as usize]
-                })
-                .collect();
+            let target: Vec<u8> = (0..24).map(|_| SOME[random.below(SOME.len())]).collect();
             let found = without_query(&target);
             assert!(found.len() <= target.len());
             assert_eq!(without_query(&found), found, "{target:?}");

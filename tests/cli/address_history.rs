@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::identity::{GOOGLEBOT, GPTBOT, audit, identities, request, sandbox};
+use crate::identity::{GOOGLEBOT, GPTBOT, audit, identities, proofs, request, sandbox};
 use crate::program::Sandbox;
 
 fn git(sandbox: &Sandbox, folder: &str, day: &str, arguments: &[&str]) {
@@ -39,6 +39,8 @@ fn dated_copies_decide_for_their_time() {
     audit(&sandbox, "--ip-ranges ranges").exits(0);
     let expected = ["GPTBot | verified | 2 | 2", "GPTBot | spoofed | 2 | 2"];
     assert_eq!(identities(&sandbox), expected);
+    // The newest list is that of June.
+    assert_eq!(proofs(&sandbox), ["verified | archived-list | 2", "spoofed | address-list | 2"]);
     // Without the list of 3 March the next one is too late to contradict.
     std::fs::remove_dir_all(sandbox.path("ranges")).unwrap();
     std::fs::remove_dir_all(sandbox.path("copies/2026-03-03")).unwrap();
@@ -46,6 +48,15 @@ fn dated_copies_decide_for_their_time() {
     let ran = audit(&sandbox, "--ip-ranges ranges").exits(0);
     let expected = ["GPTBot | verified | 2 | 2", "GPTBot | unverified | 2 | 2"];
     assert_eq!(identities(&sandbox), expected);
+    let by_proof =
+        ["verified | address-list | 1", "verified | archived-list | 1", "unverified | nothing | 2"];
+    assert_eq!(proofs(&sandbox), by_proof);
+    let expected = "note: identity of 4 requests decided by: address lists 25.0 %, archived lists \
+                    25.0 %, nothing 50.0 %; see verification.csv\n";
+    let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ") + "\n";
+    assert!(text.contains(expected.trim_end()), "{}", ran.stdout);
+    let by_proof = &sandbox.json("report/run.json")["requests_by_proof"];
+    assert_eq!((&by_proof["archived-list"], &by_proof["dns"]), (&1.into(), &0.into()));
     assert!(ran.stdout.contains("has 2 versions from 2026-02-20 to 2026-06-01"), "{}", ran.stdout);
 }
 

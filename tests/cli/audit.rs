@@ -196,7 +196,8 @@ fn unknown_crawlers_are_shown_apart_and_never_accused() {
     ];
     let sandbox = audited(ROBOTS, &log.concat(), "--origin https://example.com");
     assert!(sandbox.table("report/summary.csv").rows.is_empty());
-    let columns = "user_agent requests robots_txt_requests star_allowed star_disallowed no_path first_seen_utc";
+    let columns =
+        "user_agent requests robots_txt_requests allowed disallowed no_path first_seen_utc";
     assert_eq!(
         sandbox.table("report/unknown-crawlers.csv").cells(columns),
         [format!("{acme} | 4 | 1 | 1 | 1 | 1 | 2026-03-01T00:00:01Z")]

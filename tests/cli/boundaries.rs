@@ -24,7 +24,7 @@ fn line(time: i64, target: &str, status: &str, agent: &str) -> String {
     let (day, hour) = (1 + time / DAY, time / HOUR % 24);
     format!(
         "192.0.2.1 - - [{day:02}/Mar/2026:{hour:02}:{:02}:{:02} +0000] \"GET {target} HTTP/1.1\" \
-         {status} 5 \"https://www.google.com/\" \"{agent}\"\n",
+         {status} 0 \"https://www.google.com/\" \"{agent}\"\n",
         time / 60 % 60,
         time % 60
     )

@@ -16,7 +16,7 @@ use botaudit::audit::model::ReportModel;
 use botaudit::audit::origin_options::OriginOptions;
 use botaudit::audit::prepass::{FirstPass, Wanted};
 use botaudit::audit::tally::header::DraftScope;
-use botaudit::audit::{self, Options, Progress, tally};
+use botaudit::audit::{self, Options, progress::Progress, tally};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;

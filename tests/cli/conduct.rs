@@ -147,7 +147,7 @@ fn crawl_delays_are_compared_by_hour_and_day() {
             "ClaudeBot | 8 | often |  | ClaudeBot | honoured | 1 |  |  |  |  |  |  | 2026-03-01T00:00:00Z | 1",
             "GPTBot | 5 | 0.5 | 0.500 | GPTBot | unknown | 3 | 7200 | 0 | 0 | 172800 | 0 | 0 \
              | 2026-03-01T00:00:00Z | 3",
-            "bingbot | 2 | 900 | 900.000 | bingbot | honoured | 9 | 4 | 2 | 1 | 96 | 0 | 0 \
+            "bingbot | 2 | 900 | 900.000 | bingbot | partly | 9 | 4 | 2 | 1 | 96 | 0 | 0 \
              | 2026-03-01T00:00:00Z | 6",
         ]
     );
@@ -162,8 +162,10 @@ fn unknown_crawlers_are_looked_for_in_robots_txt_by_the_name_they_give_themselve
     ];
     let sandbox = audited(robots, &lines, "");
     assert_eq!(
-        sandbox.table("report/unknown-crawlers.csv").cells("token robots_txt_naming star_allowed"),
-        ["AcmeCrawler | 1 | 1", "Other-Spider | 0 | 1"]
+        sandbox
+            .table("report/unknown-crawlers.csv")
+            .cells("token robots_txt_naming allowed disallowed"),
+        ["AcmeCrawler | 1 | 0 | 1", "Other-Spider | 0 | 1 | 0"]
     );
 }
 
@@ -208,4 +210,16 @@ fn whoever_is_not_bound_is_counted_by_reason_or_judged_with_everyone() {
         .filter(|row| row.starts_with("crawler") || row.starts_with("origin"))
         .collect();
     assert_eq!(crawlers, ["crawler | GPTBot | 1", "origin | https://example.com | 1"]);
+}
+
+/// Logs of some gates lack the answers, so they do not show that a crawler has not read robots.txt.
+#[test]
+fn a_fetch_with_an_unknown_answer_may_have_been_read() {
+    for (status, expected) in [(0, "breaks-some"), (404, "not-read"), (200, "ignores")] {
+        let mut lines = vec![line(0, "/robots.txt", status, GPTBOT)];
+        lines.extend((0..40).map(|at| line(60 + at, &format!("/private/{at}"), 200, GPTBOT)));
+        let sandbox = audited(PRIVATE, &lines, "");
+        let conduct = sandbox.table("report/summary.csv").cells("crawler conduct");
+        assert_eq!(conduct, [format!("GPTBot | {expected}")], "{status}");
+    }
 }

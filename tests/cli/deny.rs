@@ -81,7 +81,7 @@ fn crawlers_that_meet_the_condition_are_refused_and_named() {
     let sandbox = gptbot_and_others();
     let ran = deny(&sandbox, "nginx", &["--where", "violations > 1", "--replay", "access.log"]);
     let Ran { stdout, stderr, .. } = ran.exits(0);
-    let why = "GPTBot (OpenAI): 2 violations in 3 requests, 2026-03-01 to 2026-03-01, unverified";
+    let why = "GPTBot (OpenAI): 2 violations in 3 requests, on 2026-03-01, unverified";
     assert_eq!(
         stderr,
         format!(
@@ -147,7 +147,8 @@ fn addresses_come_from_published_lists_without_private_networks() {
     }
     assert!(!ran.stdout.contains("10.0.0.0"), "{}", ran.stdout);
     let ran = deny(&sandbox, "crowdsec", &["--ip-ranges", "ranges"]).exits(0);
-    let why = "\"botaudit deny: GPTBot (OpenAI): 2 violations in 3 requests, 2026-03-01 to 2026-03-01, unverified\"";
+    let why =
+        "\"botaudit deny: GPTBot (OpenAI): 2 violations in 3 requests, on 2026-03-01, unverified\"";
     let rows: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!(rows[0], "duration,scope,type,reason,value");
     assert_eq!(rows[1], format!("2160h,range,ban,{why},192.0.2.0/25"));

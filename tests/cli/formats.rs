@@ -28,7 +28,7 @@ fn the_detected_format_and_the_unexplained_lines_are_shown() {
     let expected = "access.log
   format    combined
   why       combined parses 97 of 100 lines
-  lines     of the first 102, 97 of 101 parsed (96.0 %)
+  lines     first 102: 97 of 101 parsed (96.0 %)
   skipped   blank 1
   rejected  no-time 4
             line 98 (no-time): 198.51.100.0/24 \\x1B[2J is no log
@@ -91,5 +91,5 @@ fn a_tls_probe_counts_as_in_an_audit() {
     sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
     assert_eq!(sandbox.table("report/rejects.csv").cells("reason lines"), ["bad-request | 1"]);
     let ran = sandbox.run("formats detect access.log").exits(0);
-    assert!(ran.stdout.contains("of the first 22, 21 of 22 parsed"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("first 22: 21 of 22 parsed"), "{}", ran.stdout);
 }

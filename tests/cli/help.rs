@@ -145,8 +145,8 @@ fn tamed(example: &str, name: &str) -> String {
         example = example.replace("https://example.com", "http://127.0.0.1:9");
         example = example.replace("https://shop.example.com", "http://127.0.0.1:10");
     }
-    if example.starts_with("botaudit crawlers fetch-ranges") {
-        // It would download lists from all operators. The flags are parsed, and then a missing file
+    if example.starts_with("botaudit crawlers fetch-") {
+        // It would download lists and keys from all operators. The flags are parsed, and then a missing file
         // ends it.
         example += " --ca-file missing.pem 2> refused; grep -q missing.pem refused";
     }
@@ -224,6 +224,23 @@ fn warc() -> Vec<u8> {
 fn prepare(sandbox: &Sandbox, name: &str) {
     let share = "audit --robots robots --infer-outages";
     match name {
+        "crawlers-fetch-keys" => {
+            let logged = format!("example.com:443 {}", line(1, "/private/x", 200, GPTBOT));
+            sandbox.write_gz("access.log.gz", logged.repeat(9));
+            sandbox.write("copies/chatgpt.com-2026-03-01.json", r#"{"keys": []}"#);
+            sandbox.run("crawlers import-keys keys copies").exits(0);
+        }
+        "crawlers-import-card" => {
+            let card = r#"{"client_name": "FieldBot", "expected-user-agent": "FieldBot/*"}"#;
+            sandbox.write("card.json", card);
+            let logged = format!("example.com:443 {}", line(1, "/private/x", 200, GPTBOT));
+            sandbox.write_gz("access.log.gz", logged.repeat(9));
+        }
+        "crawlers-import-keys" => {
+            for file in ["copies/chatgpt.com-2026-03-01.json", "a-2026-03-01.txt"] {
+                sandbox.write(file, r#"{"keys": []}"#);
+            }
+        }
         "audit" | "crawlers-fetch-ranges" | "robots-fetch" => {
             let host = if name == "robots-fetch" { "127.0.0.1:9" } else { "example.com:443" };
             let logged = format!("{host} {}", line(1, "/private/x", 200, GPTBOT));

@@ -30,6 +30,10 @@ pub fn identities(sandbox: &Sandbox) -> Vec<String> {
     sandbox.table("report/summary.csv").cells("crawler identity requests violations")
 }
 
+pub fn proofs(sandbox: &Sandbox) -> Vec<String> {
+    sandbox.table("report/verification.csv").cells("identity proof requests")
+}
+
 /// Downloaded in the month of the log, so that there is no warning about its age.
 const MANIFEST: &str = r#"{"schema_version": 1, "lists": [
     {"url": "https://openai.com/gptbot.json", "file": "gptbot.json", "fetched_at_utc": "2026-03-02T00:00:00Z", "size_bytes": 58}]}"#;
@@ -80,7 +84,7 @@ fn lists_distinguish_a_crawler_from_its_imitations() {
     let page = sandbox.text("report/report.html");
     for part in [
         "3 requests only claimed to come from crawlers: their addresses do not belong to the operators.",
-        "<code>--ip full --evidence evidence.csv</code>",
+        "--ip full --evidence evidence.csv",
         "id=\"by-spoofed\"",
     ] {
         assert!(page.contains(part), "{part}");
@@ -91,12 +95,14 @@ fn lists_distinguish_a_crawler_from_its_imitations() {
 #[test]
 fn without_lists_the_report_says_that_nobody_was_checked() {
     let sandbox = sandbox(&[request("203.0.113.5", GPTBOT)]);
-    let ran = audit(&sandbox, "").exits(0);
+    let ran = audit(&sandbox, "--no-bundled-ranges").exits(0);
     assert!(ran.stdout.contains("  note: identities were not verified"), "{}", ran.stdout);
     assert_eq!(
         (identities(&sandbox), ran.stderr.as_str()),
         (vec!["GPTBot | unverified | 1 | 1".to_owned()], "")
     );
+    assert_eq!(proofs(&sandbox), [""; 0]);
+    assert!(sandbox.json("report/run.json").get("requests_by_proof").is_none());
     let notes = &sandbox.json("report/run.json")["notes"];
     assert!(notes[0].as_str().unwrap().ends_with(
         "identities were not verified: any client can \

@@ -8,6 +8,7 @@
 //! - `classify`: lists of URLs.
 //! - `classify_files`: input and output files, with any content, also if the run fails.
 //! - `evidence`: folders about one crawler, to be sent.
+//! - `clients`: all lines by the class of their client.
 //! - `formats`: lists and detects log formats.
 //! - `help`: length, content, and running examples.
 //! - `log_lines`: times, parse rates, origins, addresses.
@@ -36,13 +37,15 @@
 //! - `mistakes`: common mistakes and their messages.
 //! - `names`: verified and spoofed crawlers, by DNS.
 //! - `measures`: the tables of measures, computed again from the requests.
+//! - `bundled_ranges`: identities by the address lists that come with the program.
 //! - `merge`: tallies of parts, merged.
+//! - `promises`: what operators promise, and cards of agents.
 //! - `reactions`: what crawlers do after a change of robots.txt.
 //! - `random_world`: random robots.txt files and requests.
 //! - `referrals`: visits that products sent.
 //! - `repeated_logs`: the same lines in several logs.
 //! - `report`: a report written again, without the logs.
-//! - `restrictions`: what robots.txt files leave to crawlers.
+//! - `restrictions`: how far robots.txt files restrict crawlers.
 //! - `robots`: robots.txt versions in an archive.
 //! - `usage`: statements about the use of what crawlers fetch.
 //! - `what_if`: what a draft of a robots.txt would change.
@@ -57,14 +60,17 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 mod address_history;
+mod altered_answers;
 mod audit;
 mod bad_input;
 mod boundaries;
 mod browser;
+mod bundled_ranges;
 mod check;
 mod chunks;
 mod classify;
 mod classify_files;
+mod clients;
 mod collect;
 mod conduct;
 mod configured;
@@ -98,6 +104,7 @@ mod output;
 mod overwrite;
 mod pictures;
 mod program;
+mod promises;
 mod random_world;
 mod reactions;
 mod referrals;
@@ -107,6 +114,8 @@ mod report;
 mod restrictions;
 mod robots;
 mod sample;
+mod signatures;
+mod signed_evidence;
 mod stdout;
 mod taken;
 mod terminal;
@@ -114,3 +123,4 @@ mod threshold;
 mod usage;
 mod violation_networks;
 mod what_if;
+mod who_it_was;

@@ -10,7 +10,7 @@ use botaudit::audit::tally::counter::TallyLimits;
 use botaudit::audit::tally::merge::merge_files;
 use botaudit::audit::tally::rows::RowLimits;
 use botaudit::audit::tally::{Tally, header};
-use botaudit::audit::{self, Options, Progress};
+use botaudit::audit::{self, Options, progress::Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;

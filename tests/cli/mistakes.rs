@@ -109,7 +109,17 @@ fn no_report() {
     ] {
         check(&sandbox(), run, 2, &[&parts(name)]);
     }
-    check(&sandbox(), "deny nodir", 2, &["--for <FORM>"]);
+    // What is missing first is said first.
+    check(&sandbox(), "deny nodir", 2, &[&parts("nodir")]);
+    check(&sandbox(), "deny", 2, &[&parts("botaudit-report")]);
+    let sandbox = sandbox();
+    sandbox.run("audit -q --robots robots.txt https.log").exits(0);
+    check(
+        &sandbox,
+        "deny",
+        2,
+        &["--for is missing; name the program that reads the rules: nginx, apache, "],
+    );
 }
 
 #[test]
@@ -163,9 +173,16 @@ fn numbers() {
 fn keys_of_a_log_that_is_not_json() {
     let sandbox = sandbox();
     let run = "audit --robots robots.txt -o report --json-fields time=ts https.log";
+    let expected = "--json-fields is for the format json, and the format of https.log is vhost_combined; omit it, or \
+                    add --log-format json";
+    check(&sandbox, run, 2, &[expected]);
+    assert!(!sandbox.path("report").exists());
+    // Parts of an audit have the options of the whole.
+    let part = run.replace("-o report", "--partial part.tally");
     let expected = "warning: --json-fields has no effect: it is for the format json, and the format \
                     of the logs is vhost_combined\n";
-    check(&sandbox, run, 0, &[expected]);
+    check(&sandbox, &part, 0, &[]);
+    check(&sandbox, "report part.tally -o drawn", 0, &[expected]);
     sandbox.write("json.log", format!("{{\"time\":\"2026-03-01T00:00:01Z\",\"path\":\"/\",\"user_agent\":\"{BOT}\",\"host\":\"example.com\"}}\n"));
     let run = "audit --robots robots.txt -o report --json-fields time=time json.log https.log";
     let said = sandbox.run(run).exits(0).stderr;
@@ -237,7 +254,7 @@ fn one_robots_txt_for_many_hosts() {
     sandbox.write("hosts.log", of_hosts(&hosts.iter().map(String::as_str).collect::<Vec<_>>()));
     let parts = [
         "one robots.txt was used for 12 hosts (h10.example, h11.example, h12.example and 9 more)",
-        "use --robots with a directory of files such as h10.example.txt, or add --fetch",
+        "use --robots with a directory of files such as h10.example.txt, or use --fetch --robots robots.db",
     ];
     check(&sandbox, "audit --robots robots.txt hosts.log", 0, &parts);
     // The names of one site, and requests to its address.
@@ -252,7 +269,7 @@ fn a_directory_without_the_hosts_of_the_log() {
     sandbox.write("robots/a.example", RULES);
     let missing = "no robots.txt of the hosts in the logs: https://example.com (1 request, file \
                    example.com.txt); for your own hosts, add files with these names to the directory, \
-                   or add --fetch";
+                   or use --fetch --robots robots.db";
     let all = format!("no request could be judged: {missing}");
     check(&sandbox, "audit --robots robots https.log", 3, &[&all]);
     // Some lines have a host.
@@ -478,4 +495,30 @@ fn more_threads_than_any_machine_has_are_a_mistake() {
     );
     let ran = sandbox.run("nightly --config botaudit.toml --check-config").exits(2);
     ran.complains("threads: 5000 is more than 1024");
+}
+
+#[test]
+fn many_files_that_are_not_robots_txt_are_one_warning() {
+    let sandbox = Sandbox::new();
+    let hosts: Vec<String> = (1..=5).map(|number| format!("h{number}.example")).collect();
+    for host in &hosts {
+        sandbox.write(&format!("robots/{host}"), "<!DOCTYPE html>\n<title>404</title>\n");
+    }
+    let warnings = |hosts: &[String], flags: &str| {
+        let urls: String = hosts.iter().map(|host| format!("https://{host}/\n")).collect();
+        sandbox.write("urls", urls);
+        let run = format!("classify {flags} --robots robots --crawler GPTBot urls");
+        let stderr = sandbox.run(&run).exits(0).stderr;
+        let lines = stderr.lines().filter(|line| line.starts_with("warning: ")).map(str::to_owned);
+        lines.collect::<Vec<String>>()
+    };
+    assert_eq!(warnings(&hosts[..3], "-q").len(), 3);
+    let [summed] = &warnings(&hosts, "-q")[..] else { panic!() };
+    let expected = "warning: 5 files are not robots.txt files, so they allow everything: \
+                    robots/h1.example (an HTML page), robots/h2.example (an HTML page), \
+                    robots/h3.example (an HTML page) and others, which --verbose names; use the \
+                    files that the sites serve as /robots.txt";
+    assert_eq!(summed, expected);
+    let all = warnings(&hosts, "-v");
+    assert!(all.iter().filter(|line| line.contains("not a robots.txt")).count() == 5, "{all:?}");
 }

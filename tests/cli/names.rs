@@ -11,7 +11,7 @@ use simple_dns::rdata::{A, AAAA, CNAME, PTR, RData};
 use simple_dns::{CLASS, Name, Packet, PacketFlag, RCODE, ResourceRecord};
 
 use crate::identity::{
-    BINGBOT, BYTESPIDER, GOOGLEBOT, GPTBOT, audit, identities, on, request, sandbox,
+    BINGBOT, BYTESPIDER, GOOGLEBOT, GPTBOT, audit, identities, on, proofs, request, sandbox,
 };
 
 /// A name server on loopback. `zone` has a line for each question: its name, then the records,
@@ -214,6 +214,7 @@ fn a_list_that_contains_the_address_decides_before_names() {
     let flags = format!("--ip-ranges ranges --verify-dns --dns-server {}", server.address);
     audit(&sandbox, &flags).exits(0);
     assert_eq!(identities(&sandbox), ["Googlebot | verified | 2 | 2"]);
+    assert_eq!(proofs(&sandbox), ["verified | address-list | 1", "verified | dns | 1"]);
     // Only the other one was looked up.
     assert_eq!(server.asked(), 2);
 }
@@ -234,6 +235,40 @@ fn answers_are_remembered() {
     );
     sandbox.write("dns.json", "no cache");
     audit(&sandbox, &flags).exits(2).complains("dns.json: expected ident");
+}
+
+#[test]
+fn confirmed_names_are_kept_for_requests_of_their_time() {
+    let server = NameServer::start(ZONE, Udp::Whole);
+    let clients = ["203.0.113.1", "203.0.113.5"];
+    let sandbox = sandbox(&clients.map(|client| today(&request(client, GOOGLEBOT))));
+    let missing =
+        "dns.csv: there is no such file: an audit with --verify-dns and --dns-archive writes it";
+    audit(&sandbox, "--dns-archive dns.csv").exits(2).complains(missing);
+    let flags = format!("--verify-dns --dns-server {} --dns-archive dns.csv", server.address);
+    audit(&sandbox, &flags).exits(0);
+    assert_eq!(proofs(&sandbox), ["verified | dns | 1", "spoofed | dns | 1"]);
+    let kept = sandbox.text("dns.csv");
+    let kept: Vec<&str> = kept.lines().skip(1).collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert!(kept[0].starts_with("203.0.113.1,"), "{kept:?}");
+    // Later, and without a network: what contradicted is not known any more.
+    let asked = server.asked();
+    audit(&sandbox, "--dns-archive dns.csv").exits(0);
+    assert_eq!(proofs(&sandbox), ["verified | archived-dns | 1", "unverified | nothing | 1"]);
+    assert_eq!(server.asked(), asked);
+    assert!(!sandbox.text("report/report.html").contains("identities were not verified"));
+    // Another crawler, and another time.
+    sandbox.write(
+        "access.log",
+        today(&request("203.0.113.1", BINGBOT)) + &request(clients[0], GOOGLEBOT),
+    );
+    audit(&sandbox, "--dns-archive dns.csv").exits(0);
+    assert_eq!(proofs(&sandbox), ["unverified | nothing | 1", "unverified | nothing | 1"]);
+    sandbox.write("dns.csv", "no archive");
+    audit(&sandbox, "--dns-archive dns.csv")
+        .exits(2)
+        .complains("dns.csv:1: the first line must be");
 }
 
 #[test]

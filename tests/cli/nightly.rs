@@ -74,13 +74,24 @@ fn unnamed(page: &str) -> String {
     let mut parts = page.split_inclusive("<code>botaudit ");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let command = part.split_once(' ').filter(|(name, _)| ["deny", "evidence"].contains(name));
-        match command.and_then(|(name, rest)| Some((name, rest.split_once(" --")?.1))) {
-            Some((name, rest)) => text += &format!("{name} REPORT --{rest}"),
-            None => text += part,
-        }
+        text += &unnamed_command(part).unwrap_or_else(|| part.to_owned());
     }
     text
+}
+
+/// `None` if the command does not name the report.
+fn unnamed_command(command: &str) -> Option<String> {
+    let (name, rest) = command.split_once(' ')?;
+    match name {
+        "deny" | "evidence" | "report" => {
+            Some(format!("{name} REPORT --{}", rest.split_once(" --")?.1))
+        }
+        "audit" => {
+            let (options, output) = rest.split_once(" -o ")?;
+            Some(format!("{name} {options} -o REPORT {}", output.split_once(' ')?.1))
+        }
+        _ => None,
+    }
 }
 
 #[test]

@@ -34,7 +34,7 @@ shop on 2026-03-01
 
 Events
   shop on 2026-03-01: first violations by GPTBot (unverified): 1
-  shop on 2026-03-01: the robots.txt of robots.txt changed
+  shop on 2026-03-01: the file robots.txt changed
 ";
 
 #[test]

@@ -127,8 +127,9 @@ pub struct Request {
 }
 
 impl Request {
+    /// Answers for robots.txt have no size, because this one fits each file.
     pub fn random(state: &mut u64) -> Request {
-        Request {
+        let mut request = Request {
             time: random(state, (DAYS * DAY) as usize) as i64,
             crawler: random(state, CRAWLERS.len()),
             host: random(state, HOSTS.len()),
@@ -136,7 +137,11 @@ impl Request {
             status: one(state, &[200, 200, 304, 404]),
             bytes: random(state, 9) as u64,
             client: random(state, 3),
+        };
+        if request.path == "/robots.txt" {
+            request.bytes = 0;
         }
+        request
     }
 
     pub fn line(&self) -> String {

@@ -34,7 +34,7 @@ fn daily(days: std::ops::RangeInclusive<u32>, hour: u32, path: &str, agent: &str
     days.fold(String::new(), |mut log, day| {
         writeln!(
             log,
-            "192.0.2.1 - - [{day:02}/Mar/2026:{hour:02}:00:00 +0000] \"GET {path} HTTP/1.1\" 200 5 \
+            "192.0.2.1 - - [{day:02}/Mar/2026:{hour:02}:00:00 +0000] \"GET {path} HTTP/1.1\" 200 0 \
              \"-\" \"{agent}\""
         )
         .unwrap();

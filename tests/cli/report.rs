@@ -60,7 +60,7 @@ fn tables_as_json_lines() {
     let of = |table: &str| rows.iter().filter(|row| row["table"] == table).count();
     let is_written = |name: &String| name.ends_with(".csv");
     let tables: Vec<String> = sandbox.names("report").into_iter().filter(is_written).collect();
-    assert_eq!(tables.len(), 18);
+    assert_eq!(tables.len(), 22);
     for table in tables {
         let rows = sandbox.table(&format!("report/{table}")).rows.len();
         assert_eq!(of(table.trim_end_matches(".csv")), rows, "{table}");
@@ -90,7 +90,7 @@ fn mistakes_are_named() {
          write other formats to a file with >",
     );
     sandbox.run("report report --format jsonl --table violation").exits(2).complains(
-        "unknown table 'violation'; the tables are summary, statuses, methods, referrals, costs, sections, paths, urls, violations,",
+        "unknown table 'violation'; the tables are summary, statuses, methods, verification, signatures, referrals, costs, sections, paths, urls, violations,",
     );
     std::fs::remove_file(sandbox.path("report/report.tally")).unwrap();
     sandbox.run("report report").exits(2).complains("report: has no report.tally");

@@ -1,4 +1,4 @@
-//! `botaudit robots restrictions`: what robots.txt files leave to crawlers.
+//! `botaudit robots restrictions`: how far robots.txt files restrict crawlers.
 
 use botaudit::matcher::reference;
 use botaudit::matcher::select::select;

@@ -367,7 +367,7 @@ fn bytes_have_a_price() {
         page.contains("<strong>10,000.0 MB</strong>")
             && page.contains("<strong>0.900000 USD</strong>")
     );
-    assert!(page.contains("most of them by bingbot and GPTBot."));
+    assert!(page.contains("The most bytes went to bingbot and GPTBot."));
     let config = "[sites.a]\nlogs = [\"access.log\"]\nrobots = \"robots.txt\"\ncost_per_gb = 0.09\n\
          ip_ranges = \"ranges\"\n";
     sandbox.write("botaudit.toml", config);

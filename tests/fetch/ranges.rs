@@ -118,6 +118,10 @@ fn lists_are_used_kept_and_replaced() {
     registry(dir.path(), gone.port, &["good.json"]);
     assert_eq!(fetch(dir.path(), &["-q"]).0, 0);
     assert_eq!(list(dir.path(), gone.port, "good.json"), LATER);
+    let history = dir.path().join("lists/history");
+    let kept = std::fs::read_dir(&history).unwrap().map(|entry| entry.unwrap().path());
+    let kept: Vec<String> = kept.filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+    assert!(kept.len() == 2 && kept.iter().any(|text| text == GOOD), "{kept:?}");
     assert_eq!(verified("198.51.100.7"), [true, false]);
     // A file that is not a list is from somebody else.
     let other = operators(GOOD);
@@ -130,6 +134,66 @@ fn lists_are_used_kept_and_replaced() {
     assert_eq!(fetch(dir.path(), &["-q", "--force"]).0, 0);
     assert_eq!(list(dir.path(), other.port, "good.json"), GOOD);
     assert!(names(dir.path()).iter().all(|name| !name.starts_with('.')));
+}
+
+/// The page of a crawler names its list, which is used, fetched again without the page, and kept with
+/// its history.
+#[test]
+fn lists_are_discovered_on_the_pages_of_crawlers() {
+    let dir = tempfile::tempdir().unwrap();
+    let pages = Server::http(|head, stream| {
+        let page = b"<html><link rel='client-ranges' href='/ips.json?v=1'><link rel=client-ranges href=gone.json>";
+        let say = match path_of(head) {
+            "/bot.html" => response("200 OK", "", page),
+            "/ips.json?v=1" => response("200 OK", "", GOOD.as_bytes()),
+            _ => response("404 No", "", b""),
+        };
+        send(stream, &say);
+    });
+    // No page of a real crawler is fetched.
+    let mut csv = "name,user_agent_regex,documentation_url\n".to_owned();
+    for (_, crawler) in Registry::builtin().iter() {
+        csv.push_str(&format!(
+            "\"{}\",nobody-calls-himself-so,\n",
+            crawler.name.replace('"', "\"\"")
+        ));
+    }
+    let own =
+        |name: &str, page: &str| format!("{name},{name},http://127.0.0.1:{}/{page}\n", pages.port);
+    csv += &[own("our0bot", "bot.html"), own("our1bot", "bot.html"), own("our2bot", "none.html")]
+        .concat();
+    std::fs::write(dir.path().join("crawlers.csv"), csv).unwrap();
+    assert_eq!(fetch(dir.path(), &[]).1, "0 of 0 lists downloaded to lists\n");
+    let (code, stdout, stderr) = fetch(dir.path(), &["--discover"]);
+    assert_eq!((code, stdout.as_str()), (3, "1 of 2 lists downloaded to lists\n"), "{stderr}");
+    assert!(stderr.contains("1 of 2 pages read; 2 lists found"), "{stderr}");
+    assert!(stderr.contains("/gone.json: download failed: 404"), "{stderr}");
+    let fetched = pages.requests.lock().unwrap().len();
+    let (code, stdout, stderr) = fetch(dir.path(), &[]);
+    assert_eq!((code, stdout.as_str()), (0, "1 of 1 lists downloaded to lists\n"), "{stderr}");
+    assert_eq!(pages.requests.lock().unwrap().len(), fetched + 1, "the page is not read again");
+    let log = ["192.0.2.7 Our0bot", "192.0.2.7 our1bot", "203.0.113.5 our0bot", "192.0.2.7 our2bot"]
+        .map(|request| {
+            let (client, agent) = request.split_once(' ').unwrap();
+            format!("{client} - - [05/Mar/2026:10:00:00 +0000] \"GET /x HTTP/1.1\" 200 5 \"-\" \"{agent}\"\n")
+        });
+    std::fs::write(dir.path().join("access.log"), log.concat()).unwrap();
+    std::fs::write(dir.path().join("robots.txt"), "User-agent: *\nDisallow: /x\n").unwrap();
+    let command = "audit -q --robots robots.txt --origin https://a.example --crawlers crawlers.csv \
+                   --ip-ranges lists access.log -o out";
+    let arguments: Vec<&str> = command.split_whitespace().collect();
+    let (code, _, stderr) = said(&run_words(dir.path(), &arguments, ""));
+    assert_eq!(code, 0, "{stderr}");
+    let summary = std::fs::read_to_string(dir.path().join("out/summary.csv")).unwrap();
+    for (name, identity) in [
+        ("our0bot", "verified"),
+        ("our1bot", "verified"),
+        ("our0bot", "spoofed"),
+        ("our2bot", "unverified"),
+    ] {
+        let is_it = |line: &&str| line.contains(name) && line.contains(&format!(",{identity},"));
+        assert_eq!(summary.lines().filter(is_it).count(), 1, "{name} {identity} {summary}");
+    }
 }
 
 #[test]

@@ -20,17 +20,20 @@ const CRAWLER_WORDS: [&str; 6] = ["agent", "bot", "crawler", "fetcher", "spider"
 const STEM_BYTES_MIN: usize = 6;
 
 /// The URLs of lists by the names that their files may have.
+#[derive(Default)]
 pub(crate) struct ListNames {
     /// In lower case; `None` if it is the name of several lists.
     urls: HashMap<String, Option<String>>,
     /// The lists of the registry.
     known: HashSet<String>,
+    /// Whether any other URL may be that of a list, too.
+    is_open: bool,
 }
 
 impl ListNames {
     /// The names of the lists in `registry`.
     pub(crate) fn new(registry: &Registry) -> ListNames {
-        let mut names = ListNames { urls: HashMap::new(), known: HashSet::new() };
+        let mut names = ListNames::default();
         for (_, crawler) in registry.iter() {
             for now in &crawler.ip_list_urls {
                 names.known.insert(now.clone());
@@ -43,7 +46,7 @@ impl ListNames {
             }
         }
         // The name of a crawler comes after those of all lists.
-        let mut of_crawlers = ListNames { urls: HashMap::new(), known: HashSet::new() };
+        let mut of_crawlers = ListNames::default();
         for (_, crawler) in registry.iter() {
             if let [url] = crawler.ip_list_urls.as_slice() {
                 of_crawlers.add(&crawler.name, url);
@@ -51,6 +54,20 @@ impl ListNames {
         }
         for (name, url) in of_crawlers.urls {
             names.urls.entry(name).or_insert(url);
+        }
+        names
+    }
+
+    /// The names of files that hold what is published at `urls`, and of hosts that publish one of
+    /// them. Whatever else is named by its URL is accepted.
+    pub(crate) fn of_urls<'a>(urls: impl Iterator<Item = &'a str>) -> ListNames {
+        let mut names = ListNames { is_open: true, ..ListNames::default() };
+        for url in urls {
+            names.known.insert(url.to_owned());
+            names.add(&file_name(url), url);
+            let host = url.split('/').nth(2).unwrap_or_default();
+            names.add(host, url);
+            names.add(&format!("{host}.json"), url);
         }
         names
     }
@@ -64,8 +81,10 @@ impl ListNames {
     }
 
     /// Whether a crawler uses the list of `url`, now or formerly.
-    pub(crate) fn url_now(&self, url: &str) -> Option<&str> {
-        self.known.iter().map(String::as_str).find(|now| all_urls(now).any(|of| of == url))
+    pub(crate) fn url_now<'a>(&'a self, url: &'a str) -> Option<&'a str> {
+        let mut known = self.known.iter().map(String::as_str);
+        let now = known.find(|now| all_urls(now).any(|of| of == url));
+        now.or_else(|| Some(url).filter(|_| self.is_open && url.starts_with("https://")))
     }
 
     /// The URL of the list in the file or folder with this path; the folder counts if the file's own name

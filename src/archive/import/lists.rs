@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::crawlers::manifest::{MANIFEST, ManifestEntry};
 use crate::crawlers::range_archive::RangeArchive;
 use crate::crawlers::range_files::{HISTORY, read_file, read_manifest};
-use crate::crawlers::range_list::RangeList;
 use crate::error::{Error, Result};
 use crate::files::visible_entries;
 use crate::time::UtcTime;
@@ -169,14 +168,15 @@ impl ListImport<'_> {
 
     /// When the list `text` was made, if it says so; `None` for what is not a list.
     pub(crate) fn checked(&mut self, place: &Path, text: &[u8]) -> Option<Option<UtcTime>> {
-        let list = RangeList::read(text, None);
-        if list.networks.is_empty() {
-            let fault = list.first_fault.unwrap_or_default();
-            let why = format!("not a list of addresses: {fault}");
-            (self.problems)(Error::invalid_file(place, why));
-            return None;
+        let kind = self.archive.kind();
+        match (kind.read)(text) {
+            Ok(created) => Some(created),
+            Err(fault) => {
+                let why = format!("not {}: {fault}", kind.what);
+                (self.problems)(Error::invalid_file(place, why));
+                None
+            }
         }
-        Some(list.created)
     }
 
     /// The value; `None` for an error, which is a problem.

@@ -9,14 +9,16 @@ use crate::judge::messages::failure_messages;
 use crate::merge::sum;
 use crate::numbers::counted;
 
-use super::super::identity_warnings::{identity_note, identity_warnings};
+use super::super::identity_warnings::{identity_notes, identity_warnings};
 use super::super::quotes::{Quotes, UsedRobots};
+use super::super::signature_notes::{signature_notes, signature_warnings};
 use super::super::tally::Tally;
 use super::super::tally::counts::{OriginRows, Visits};
 use super::super::tally::header::Header;
 use super::super::tally::rows::TIME_BUCKETS_MAX;
 use super::super::what_if_rows::WhatIf;
 use super::super::{
+    client_rows::with_older,
     conduct::ConductLimits,
     coverage::Coverage,
     nothing_judged::coverage,
@@ -31,6 +33,7 @@ use super::super::{
 use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
 use super::super::{snapshots::Snapshots, unknown::unknown_crawlers, warnings::warnings};
 use super::ReportModel;
+use crate::measures::clients::SampledPaths;
 use crate::measures::crawler_tally::Times;
 
 impl ReportModel {
@@ -49,6 +52,10 @@ impl ReportModel {
             snapshots.add(of_origin, &quotes, &mut robots)?;
         }
         let (rows, visits) = rows_and_visits(counts.origins, &header, &quotes)?;
+        let automated = counts.unknown_crawlers.iter().map(|(_, tally)| tally.sums);
+        let automated = sum(automated.chain(counts.other_unknown_crawlers.map(|tally| tally.sums)));
+        let others = sum(inputs.iter().map(|input| input.tally.other));
+        let clients = with_older(counts.clients, others, automated)?;
         let unknown_crawlers = unknown_crawlers(counts.unknown_crawlers, &robots);
         let failures = failure_messages(&header.rulings.failures);
         let requests = sum(rows.iter().map(|row| row.tally.unreachable_by_logs));
@@ -65,9 +72,11 @@ impl ReportModel {
             conduct_limits: ConductLimits::of(&header.options),
             unknown_crawlers,
             other_unknown_crawlers: counts.other_unknown_crawlers,
+            clients,
             robots_failures: failures.len(),
             damaged_copies: header.repeats.damaged(),
             unread,
+            signatures: counts.signatures.into_rows()?,
             sessions: counts.sessions,
             log_evidence: header.outages.map(|outages| OutageEvidence { outages, requests }),
             warnings: Vec::new(),
@@ -105,6 +114,7 @@ impl ReportModel {
         audit.warnings.extend(audit.late_requests());
         audit.notes.extend(audit.hours_given_up());
         audit.notes.extend(audit.continued_groups());
+        audit.notes.extend(audit.altered_answers_note());
         if let Some(draft) = &header.draft {
             let simulation = WhatIf::new(&mut audit.rows, draft, quotes)?;
             audit.warnings.extend(simulation.warnings(&draft.scope));
@@ -114,7 +124,9 @@ impl ReportModel {
         audit.warnings.extend(header.repeats.warnings());
         audit.notes.extend(header.repeats.notes());
         audit.warnings.extend(identity_warnings(audit, &header.identities));
-        audit.notes.extend(identity_note(audit, &header.identities));
+        audit.notes.extend(identity_notes(audit, &header.identities));
+        audit.warnings.extend(signature_warnings(&header.identities));
+        audit.notes.extend(signature_notes(audit));
         audit.coverage = coverage(audit, header);
         audit.warnings.extend(audit.coverage.failure().map(str::to_owned));
         Ok(())
@@ -227,7 +239,6 @@ impl ReportModel {
     }
 }
 
-/// The files of a single robots.txt or a directory, by name.
 /// The visits of each origin.
 type OriginVisits = Vec<(String, Visits)>;
 
@@ -239,15 +250,27 @@ fn rows_and_visits(
 ) -> Result<(Vec<ActorRow>, OriginVisits)> {
     let thresholds = ReactionThresholds::of(&header.options);
     let (mut rows, mut visits) = (Vec::new(), Vec::new());
-    for of_origin in origins {
+    for mut of_origin in origins {
         let origin = of_origin.origin_key.to_string();
+        of_origin.settle_answers();
         let history = header.rulings.histories.get(&origin);
         let reactions = OriginReactions::new(thresholds, history, of_origin.span());
         let origin_fetches = OriginFetches::new(&of_origin.rows, &header.crawlers);
         visits.push((origin.clone(), of_origin.visits));
+        // Browsers at some origins tell nothing about crawlers at others.
+        let browsers = match of_origin.origin_key {
+            OriginKey::Others => SampledPaths::default(),
+            _ => of_origin.browsers,
+        };
+        if !of_origin.browsers.holds() {
+            return Err(Error::inconsistent(format!(
+                "more judged requests of browsers at {origin} than there are"
+            )));
+        }
         for (actor, tally) in of_origin.rows {
             let (origin, known) = (origin.clone(), origin_fetches.known_fetches(actor));
-            rows.push(ActorRow::new(origin, actor, tally, &known, &reactions, quotes)?);
+            let row = ActorRow::new(origin, actor, tally, &known, &reactions, quotes)?;
+            rows.push(ActorRow { browsers, ..row });
         }
     }
     // Crawlers are numbered in the order of their names.
@@ -257,6 +280,7 @@ fn rows_and_visits(
     Ok((rows, visits))
 }
 
+/// The files of a single robots.txt or a directory, by name.
 fn files_of(header: &Header, quotes: &Quotes<'_>) -> Result<Vec<(String, UsedRobots)>> {
     let files = header.rulings.files.iter();
     files.map(|(source, digest)| Ok((source.clone(), quotes.used(*digest)?))).collect()

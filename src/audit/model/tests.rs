@@ -1,13 +1,16 @@
 //! Models of tallies that are written by hand: which of them are damaged, and what they warn of.
 
+mod drafts;
+
 use std::sync::Arc;
 
 use super::*;
+use crate::audit::hours::HourSums;
 use crate::audit::input_tally::InputTally;
 use crate::audit::origin_key::OriginKey;
 use crate::audit::tally::Tally;
 use crate::audit::tally::counts::{Counts, OriginRows};
-use crate::audit::tally::header::{DraftScope, DraftSummary, Header, InputSummary, RobotsVersion};
+use crate::audit::tally::header::{Header, InputSummary, RobotsVersion};
 use crate::audit::tally::identity_sources::{RangeListSummary, RangeSources};
 use crate::digest::Digest;
 use crate::error::Result;
@@ -17,13 +20,11 @@ use crate::judge::verdict::{RuleRef, Verdict};
 use crate::measures::answer_tally::AnswerTally;
 use crate::measures::crawler_tally::{CrawlerTally, Times};
 use crate::measures::delay_kept::DelayTally;
-use crate::measures::draft_effect::{ChangeKey, WhatIfChange};
 use crate::measures::example::Example;
 use crate::measures::robots_fetches::FetchTally;
 use crate::measures::sums::{Compliance, Span, Statuses, Sums};
 use crate::measures::time_buckets::TimeBuckets;
 use crate::measures::violations::ViolationTally;
-use crate::measures::what_if::{ChangeTally, WhatIfTally};
 use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
 use crate::robots::{body::RobotsBody, parse::parse_body};
 use crate::time::{Hour, UtcTime};
@@ -101,7 +102,7 @@ impl World {
                 (Verdict::Unknown, sums.requests - sums.allowed - sums.violations),
             ] {
                 let mut power = Hours::default();
-                power.count(hour, actor, verdict, 0);
+                power.add(hour, actor, HourSums::of(verdict, 1, 0));
                 for bit in 0..u64::BITS {
                     if requests >> bit & 1 == 1 {
                         counts.hours.absorb(power.clone());
@@ -109,12 +110,13 @@ impl World {
                     power.absorb(power.clone());
                 }
             }
-            let (is_stranger, visits) = (false, Default::default());
+            let (is_stranger, visits, browsers) = (false, Default::default(), Default::default());
             counts.origins.push(OriginRows {
                 origin_key,
                 is_stranger,
                 rows: vec![(actor, tally)],
                 visits,
+                browsers,
             });
         }
         counts.inputs.push(input);
@@ -200,78 +202,6 @@ fn only_requests_for_pages_are_delayed() {
         tally.paces = [(RobotsId(0), pace)].into_iter().collect();
         assert_eq!(world(vec![(origin("a.example"), GPTBOT, tally)]).was_damaged(), expected);
     }
-}
-
-/// A draft for all requests that rules decided.
-#[test]
-fn a_draft_was_compared_with_all_requests_that_rules_decided() {
-    let compared = |origin_key: OriginKey, judged, unchanged, newly| {
-        let mut tally = row(allowed(9));
-        let target = Box::from(&b"/a"[..]);
-        let file = FileId::from_index(0);
-        let example = Example { time: at(0), file, line: 1, target, snapshot: None };
-        let key = |(change, _): &(WhatIfChange, u64)| ChangeKey {
-            change: *change,
-            draft_line: Some(4),
-            present: Some(RuleRef { robots: RobotsId(0), line: 4 }),
-        };
-        let changes: Vec<(WhatIfChange, u64)> = newly;
-        let tally_of = |requests| ChangeTally {
-            requests,
-            span: Span { first: at(0), last: at(9) },
-            example: example.clone(),
-        };
-        let changes = changes.iter().map(|change| (key(change), tally_of(change.1))).collect();
-        tally.simulated = Some(Box::new(WhatIfTally { judged, unchanged, changes }));
-        let mut world = world(vec![(origin_key, GPTBOT, tally)]);
-        let digest = Digest::of(ROBOTS);
-        let (source, scope) = ("draft.txt".to_owned(), DraftScope::Everything);
-        world.header.draft = Some(DraftSummary { source, digest, scope });
-        world
-    };
-    use WhatIfChange::{NewlyAllowed, NewlyDisallowed};
-    let named = || origin("a.example");
-    compared(named(), 9, 5, vec![(NewlyDisallowed, 4)]).model().unwrap();
-    compared(OriginKey::Others, 9, 9, vec![]).model().unwrap();
-    compared(OriginKey::Others, 8, 8, vec![]).model().unwrap();
-    for (origin_key, judged, unchanged, newly) in [
-        (named(), 8, 4, vec![(NewlyDisallowed, 4)]),
-        (named(), 8, 8, vec![]),
-        (named(), 10, 10, vec![]),
-        (OriginKey::Others, 10, 10, vec![]),
-        (named(), 9, 6, vec![(NewlyDisallowed, 4)]),
-        (named(), 9, 8, vec![(NewlyAllowed, 1)]),
-        (named(), 9, 0, vec![(NewlyDisallowed, 10)]),
-    ] {
-        let what = format!("{origin_key} {judged} {unchanged} {newly:?}");
-        assert!(compared(origin_key, judged, unchanged, newly).was_damaged(), "{what}");
-    }
-}
-
-#[test]
-fn a_draft_without_anything_to_compare_is_warned_of() {
-    let warning = |scope, is_compared| {
-        let mut tally = row(allowed(9));
-        let changes = Default::default();
-        let compared = WhatIfTally { judged: 9, unchanged: 9, changes };
-        let compared = if is_compared { compared } else { WhatIfTally::default() };
-        tally.simulated = Some(Box::new(compared));
-        let mut world = world(vec![(origin("a.example"), GPTBOT, tally)]);
-        let (source, digest) = ("draft.txt".to_owned(), Digest::of(ROBOTS));
-        world.header.draft = Some(DraftSummary { source, digest, scope });
-        let warnings = world.model().unwrap().warnings;
-        warnings.into_iter().filter(|of| of.starts_with("--what-if")).collect::<Vec<_>>()
-    };
-    let nothing = "the rules in force decided no request of a known crawler";
-    for scope in [DraftScope::Everything, DraftScope::OnlyOrigin] {
-        assert_eq!(warning(scope.clone(), true), [""; 0]);
-        let expected = format!("--what-if: {nothing}, so there is nothing to compare");
-        assert_eq!(warning(scope, false), [expected]);
-    }
-    let of = |host| DraftScope::Origins(vec![origin(host)]);
-    assert_eq!(warning(of("a.example"), true), [""; 0]);
-    let expected = format!("--what-if-for https://b.example: {nothing} there");
-    assert_eq!(warning(of("b.example"), true), [expected]);
 }
 
 /// Those of `(others)` are never kept.
@@ -368,7 +298,7 @@ fn hosts_without_a_robots_txt_are_named_unless_they_are_rare() {
     };
     let expected = "no robots.txt of the hosts in the logs: https://b.example (9 requests, file \
                     b.example.txt); for your own hosts, add files with these names to the \
-                    directory, or add --fetch";
+                    directory, or use --fetch --robots robots.db";
     assert_eq!(warnings(9, |_| {}), [expected]);
     assert_eq!(warnings(8, |_| {}), [""; 0], "less than one in a hundred");
     assert_eq!(warnings(9, |world| world.header.rulings.is_single_file = true), [""; 0]);
@@ -399,6 +329,30 @@ fn requests_before_the_first_snapshot_are_told_apart_by_what_became_of_them() {
     assert_eq!(warnings(false, sums, 0), [""; 0]);
     assert_eq!(warnings(false, sums, 5), [format!("2; {judged}"), format!("3; {failed}")]);
     assert_eq!(warnings(true, sums, 3), ["3; they were counted as unknown"]);
+    // A single request counts, too.
+    assert_eq!(warnings(false, allowed(9), 1), [format!("1; {judged}")]);
+    let one_failed = Sums { requests: 9, allowed: 8, unknown: 1, ..Sums::default() };
+    assert_eq!(warnings(false, one_failed, 1), [format!("1; {failed}")]);
+}
+
+#[test]
+fn one_request_without_a_host_is_enough_for_a_warning() {
+    let warnings = |origin_key, is_single_file| {
+        let rows = vec![
+            (origin_key, GPTBOT, row(allowed(1))),
+            (origin("a.example"), (CrawlerId(1), Identity::Unverified), row(allowed(9))),
+        ];
+        let mut world = world(rows);
+        world.header.rulings.is_single_file = is_single_file;
+        let warnings = world.model().unwrap().warnings;
+        warnings.into_iter().filter(|of| of.contains("host")).collect::<Vec<_>>()
+    };
+    let of = |is_single_file| warnings(OriginKey::Unnamed, is_single_file).remove(0);
+    assert!(of(true).starts_with("requests without a host: 1; their origin is '-'"));
+    assert!(of(false).starts_with("requests without a host: 1; no robots.txt applies to them"));
+    assert_eq!(warnings(origin("b.example"), true).len(), 1, "one file for two hosts");
+    let others = warnings(OriginKey::Others, true).remove(0);
+    assert!(others.starts_with("these logs name more than "), "{others}");
 }
 
 #[test]
@@ -455,6 +409,7 @@ fn times_that_cannot_be_do_no_harm() {
         span,
         minutes: TimeBuckets::of(vec![(i64::MAX, 1)]),
         example,
+        signed: 0,
     };
     let rule = RuleRef { robots: RobotsId(0), line: 4 };
     tally.violations = [(rule, violation)].into_iter().collect();

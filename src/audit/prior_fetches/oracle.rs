@@ -8,6 +8,7 @@ mod tests {
     use crate::crawlers::registry::Registry;
     use crate::input::source::FileId;
     use crate::judge::Judge;
+    use crate::judge::answer_size::SizeComparison;
     use crate::judge::robots::RobotsId;
     use crate::judge::verdict::RuleRef;
     use crate::merge::Merge;
@@ -20,6 +21,7 @@ mod tests {
     use super::super::*;
     use crate::bounded::StableHash;
     use crate::measures::example::Example;
+    use crate::measures::fetch_answer::FetchAnswer;
     use crate::measures::sums::{Span, Statuses};
     use crate::measures::violations::ViolationTally;
 
@@ -86,7 +88,8 @@ mod tests {
             let time = UtcTime::from_unix_seconds(request.second).unwrap();
             match request.event {
                 Event::Fetch(method, status) => {
-                    tally.robots_fetches.count_fetch(time, method, status)
+                    let answer = FetchAnswer::of(method, status, || SizeComparison::Fits);
+                    tally.robots_fetches.count_fetch(time, status, answer)
                 }
                 Event::Violation { line } => {
                     let mut minutes = TimeBuckets::default();
@@ -98,6 +101,7 @@ mod tests {
                         bytes: 0,
                         span: Span::at(time),
                         minutes,
+                        signed: 0,
                         example: Example {
                             time,
                             file: FileId::from_index(0),

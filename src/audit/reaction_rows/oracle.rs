@@ -26,12 +26,13 @@ mod tests {
     use crate::audit::reaction_rows::{OriginReactions, ReactionRow, ReactionThresholds};
     use crate::audit::tally::rows::{RowLimits, Rows};
     use crate::crawlers::identity::Actor;
+    use crate::judge::answer_size::SizeComparison;
     use crate::measures::crawler_tally::{CrawlerTally, Times};
     use crate::measures::draft_effect::WhatIfChange;
+    use crate::measures::fetch_answer::FetchAnswer;
     use crate::measures::reactions::{
         BUCKETS_PER_CHANGE, MINUTES_MAX, ReactionLimits, TimedRequest,
     };
-    use crate::measures::robots_fetches::is_successful_fetch;
     use crate::measures::sums::Span;
     use crate::merge::Merge;
     use crate::time::{DAY_SECONDS, UtcTime};
@@ -50,6 +51,10 @@ mod tests {
     }
 
     impl Request {
+        fn answer(&self) -> FetchAnswer {
+            FetchAnswer::of(b"GET", self.status, || SizeComparison::Fits)
+        }
+
         fn is_fetch(&self) -> bool {
             self.path == "/robots.txt" && self.status == 200
         }
@@ -138,10 +143,10 @@ mod tests {
             tally.span.absorb(Some(Span::at(time)));
             let is_robots_txt = request.path == "/robots.txt";
             if is_robots_txt {
-                tally.robots_fetches.count_fetch(time, b"GET", request.status);
+                tally.robots_fetches.count_fetch(time, request.status, request.answer());
             }
             let path = (!is_robots_txt).then_some(request.path.as_bytes());
-            let is_fetch = is_robots_txt && is_successful_fetch(b"GET", request.status);
+            let is_fetch = is_robots_txt && request.answer() == FetchAnswer::Read;
             let changes = self.judge.rule_changes(&self.known, request.actor.0);
             let reactions = tally.reactions.get_or_insert_default();
             reactions.count(changes, TimedRequest { time, path, is_fetch }, self.limits);

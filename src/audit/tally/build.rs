@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_bytes::ByteBuf;
 
+use crate::crawlers::bundled_ranges::BundledRanges;
+use crate::crawlers::key_archive::KeyArchive;
 use crate::crawlers::registry::Registry;
 use crate::crawlers::{crawler::CrawlerId, range_files::Versions, ranges::Ranges};
 use crate::error::{Error, Result};
@@ -21,7 +23,9 @@ use super::header::{
     DraftSummary, Header, InputSummary, OutageSummary, RegistrySummary, ReportedOptions,
     RobotsVersion, SCHEMA_VERSION,
 };
-use super::identity_sources::{IdentitySources, ListVersions, RangeListSummary, RangeSources};
+use super::identity_sources::{
+    BundledSources, IdentitySources, KeySources, ListVersions, RangeListSummary, RangeSources,
+};
 use super::{Tally, counter::Counter, rulings::Rulings};
 use crate::measures::renumbering::Renumbering;
 
@@ -240,11 +244,38 @@ fn add_history(
 }
 
 fn identity_sources(crawlers: &BTreeSet<CrawlerId>, run: Run<'_>) -> IdentitySources {
-    let Identities { ranges, names } = run.identities;
+    let Identities { ranges, bundled, names, keys, archived_names } = run.identities;
     IdentitySources {
         ranges: ranges.as_ref().map(|ranges| range_sources(ranges, crawlers, run.registry)),
+        bundled: bundled.as_ref().map(|bundled| bundled_sources(bundled, crawlers, run.registry)),
         names: names.as_ref().map(|names| names.sources.clone()),
+        keys: keys.as_ref().map(key_sources),
+        archived_names: archived_names.as_ref().map(|names| names.sources.clone()),
     }
+}
+
+fn bundled_sources(
+    bundled: &BundledRanges,
+    crawlers: &BTreeSet<CrawlerId>,
+    registry: &Registry,
+) -> BundledSources {
+    let mut sources = BundledSources::default();
+    for &crawler in crawlers.iter().filter(|&&crawler| bundled.have(crawler)) {
+        let lists = || bundled.lists_of(crawler);
+        sources.lists.extend(lists().map(|list| (list.url.to_owned(), list.at)));
+        let urls = lists().map(|list| list.url.to_owned()).collect();
+        sources.of_crawlers.insert(registry.crawler(crawler).name.clone(), urls);
+    }
+    sources
+}
+
+fn key_sources(keys: &KeyArchive) -> KeySources {
+    let (directories, span) = keys.extent();
+    let (first, last) = span.unzip();
+    let mut faults = keys.faults();
+    let first_fault = faults.next().map(str::to_owned);
+    let faulty = usize::from(first_fault.is_some()) + faults.count();
+    KeySources { directories, first, last, faulty, first_fault }
 }
 
 fn versions(versions: &Versions) -> ListVersions {

@@ -12,7 +12,7 @@ use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::url::path::PathQuery;
 
-use super::super::hours::{HOURS_MAX, Hours};
+use super::super::hours::{HOURS_MAX, HourSums, Hours};
 use super::super::input_tally::InputTally;
 use super::super::memory_limit::MEMORY_DEFAULT;
 use super::super::origin_key::{OriginKey, OriginRank};
@@ -24,8 +24,11 @@ use super::sections::Sections;
 use super::urls::UrlPart;
 use super::user_agents::UserAgentTally;
 use crate::crawlers::identity::Actor;
+use crate::measures::clients::ClientTally;
 use crate::measures::crawler_tally::CrawlerTally;
 use crate::measures::renumbering::Renumbering;
+use crate::measures::request_kind::RequestsOfKind;
+use crate::measures::signatures::Signatures;
 
 /// The most user agents of unknown crawlers; the rest is `(others)`.
 pub(crate) const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
@@ -69,8 +72,12 @@ pub(crate) struct Counter {
     pub paths: PathCounter,
     /// Requests of unknown user agents that look automated.
     pub unknown_crawlers: BoundedBytes<UserAgentTally>,
+    /// Requests of clients that the registry does not name.
+    pub clients: ClientTally,
     /// Sessions of clients, if they are counted.
     pub sessions: BTreeMap<Actor, SessionTally>,
+    /// Signed requests.
+    pub signatures: Signatures,
 }
 
 impl Counter {
@@ -86,8 +93,22 @@ impl Counter {
                 limits.unknown_crawlers_max,
                 StableHash::stable_hash,
             ),
+            clients: ClientTally::default(),
             sessions: BTreeMap::new(),
+            signatures: Signatures::default(),
         }
+    }
+
+    /// Adds requests of `actor` at `origin` that were counted one by one where they are not the same.
+    pub(crate) fn add_requests(
+        &mut self,
+        origin: OriginId,
+        actor: Actor,
+        of_kind: &RequestsOfKind,
+    ) {
+        let RequestsOfKind { kind, requests, bytes, .. } = *of_kind;
+        self.hours.add(kind.hour, actor, HourSums::of(kind.verdict, requests, bytes));
+        self.rows.row(origin, actor).add(of_kind);
     }
 
     /// Counts a request by its path, of which `part` makes a URL distinct.
@@ -122,9 +143,10 @@ impl Counter {
             self.files.entry(input).or_default().absorb(tally);
         }
         let mut buckets: u64 = 0;
-        for OriginRows { origin_key, is_stranger, rows, visits } in counts.origins {
+        for OriginRows { origin_key, is_stranger, rows, visits, browsers } in counts.origins {
             let origin = self.rows.origin(&origin_key, OriginRank::new(&origin_key, is_stranger));
             self.rows.visits(origin).absorb(visits);
+            self.rows.browsers(origin).absorb(browsers);
             for (actor, tally) in rows {
                 let mut tally = tally.renumbered(numbers)?;
                 buckets += tally.time_buckets() as u64;
@@ -142,9 +164,11 @@ impl Counter {
         }
         self.sections.add(renumbered_sections(counts.sections, numbers)?);
         self.paths.add(renumbered_paths(counts.paths, numbers)?);
+        self.clients.absorb(counts.clients);
         for (user_agent, tally) in counts.unknown_crawlers {
             self.unknown_crawlers.entry(&user_agent).absorb(tally);
         }
+        self.signatures.add(counts.signatures);
         if let Some(others) = counts.other_unknown_crawlers {
             self.unknown_crawlers.add_to_others(others);
         }
@@ -192,14 +216,26 @@ impl Counter {
             paths,
             unknown_crawlers,
             other_unknown_crawlers,
+            clients: self.clients,
             sessions,
+            signatures: self.signatures.into_counts(),
         })
     }
 }
 
 impl Merge for Counter {
     fn absorb(&mut self, other: Counter) {
-        let Counter { files, rows, hours, mut sections, paths, unknown_crawlers, sessions } = other;
+        let Counter {
+            files,
+            rows,
+            hours,
+            mut sections,
+            paths,
+            unknown_crawlers,
+            clients,
+            sessions,
+            signatures,
+        } = other;
         sections.settle(&rows);
         self.files.absorb(files);
         self.rows.absorb(rows);
@@ -207,6 +243,8 @@ impl Merge for Counter {
         self.sections.absorb(sections);
         self.paths.absorb(paths);
         self.unknown_crawlers.absorb(unknown_crawlers);
+        self.clients.absorb(clients);
         self.sessions.absorb(sessions);
+        self.signatures.absorb(signatures);
     }
 }

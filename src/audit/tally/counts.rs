@@ -17,9 +17,12 @@ use super::section_counts::SectionCounts;
 use super::{rulings::Rulings, user_agents::UserAgentTally};
 use crate::crawlers::identity::Actor;
 use crate::measures::answer_tally::AnswerTally;
-use crate::measures::crawler_tally::CrawlerTally;
+use crate::measures::clients::{ClientTally, SampledPaths};
+use crate::measures::crawler_tally::{CrawlerTally, Times};
+use crate::measures::robots_fetches::settle_answers;
 use crate::measures::short_map::ShortMap;
-use crate::measures::sums::Span;
+use crate::measures::signatures::SignatureCounts;
+use crate::measures::sums::{Span, is_default};
 use crate::merge::sum;
 
 /// The counts of a tally.
@@ -43,9 +46,15 @@ pub struct Counts {
     pub unknown_crawlers: Vec<(ByteBuf, UserAgentTally)>,
     /// The sum of those that did not fit in `unknown_crawlers`.
     pub other_unknown_crawlers: Option<UserAgentTally>,
+    /// Requests of clients that the registry does not name.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub clients: ClientTally,
     /// Sessions by crawler and identity, if they are counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<(Actor, SessionTally)>,
+    /// Signed requests.
+    #[serde(default, skip_serializing_if = "SignatureCounts::is_empty")]
+    pub(crate) signatures: SignatureCounts,
 }
 
 /// The rows of one origin.
@@ -60,6 +69,9 @@ pub struct OriginRows {
     /// Visits that products sent.
     #[serde(default, skip_serializing_if = "ShortMap::is_empty")]
     pub visits: Visits,
+    /// The judged part of browsers' requests.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub browsers: SampledPaths,
 }
 
 /// Requests of visitors by the product that sent them.
@@ -69,6 +81,15 @@ impl OriginRows {
     /// The time from the first request to the last; `None` without requests.
     pub(crate) fn span(&self) -> Option<Span> {
         sum(self.rows.iter().map(|(_, tally)| tally.span))
+    }
+
+    /// Decides what the doubtful answers to requests for robots.txt were.
+    pub(crate) fn settle_answers(&mut self) {
+        let tallies = self.rows.iter_mut().map(|(_, tally)| {
+            let has_times = tally.times == Times::Kept;
+            (&mut tally.robots_fetches, has_times)
+        });
+        settle_answers(&mut tallies.collect::<Vec<_>>());
     }
 
     /// The history of its robots.txt in `rulings`, and the snapshots in force between the first and

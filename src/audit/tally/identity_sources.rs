@@ -1,6 +1,6 @@
 //! The lists and DNS names that identities were verified with, for reports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,17 @@ use crate::time::UtcTime;
 pub struct IdentitySources {
     /// Published address ranges, if given.
     pub ranges: Option<RangeSources>,
+    /// Address lists that come with the program, unless they were switched off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bundled: Option<BundledSources>,
     /// DNS, if used.
     pub names: Option<NameSources>,
+    /// Keys of agents that sign requests, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) keys: Option<KeySources>,
+    /// Names in DNS that earlier runs confirmed, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) archived_names: Option<ArchivedNameSources>,
 }
 
 /// Lists of address ranges.
@@ -25,6 +34,15 @@ pub struct RangeSources {
     pub of_crawlers: BTreeMap<String, Vec<String>>,
     /// Files that are not lists of a crawler, in order.
     pub unused: Vec<String>,
+}
+
+/// Address lists that come with the program.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct BundledSources {
+    /// When each list of crawlers with rows was like this, by URL.
+    pub lists: BTreeMap<String, UtcTime>,
+    /// The URLs of lists, by the name of the crawler.
+    pub of_crawlers: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// One list.
@@ -58,6 +76,21 @@ pub struct ListVersions {
     pub first_fault: Option<String>,
 }
 
+/// An archive of keys.
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+pub(crate) struct KeySources {
+    /// How many directories of keys there are.
+    pub directories: usize,
+    /// When the first one was seen.
+    pub first: Option<UtcTime>,
+    /// When the last one was seen.
+    pub last: Option<UtcTime>,
+    /// How many files could not be read.
+    pub faulty: usize,
+    /// Why not, for the first of them.
+    pub first_fault: Option<String>,
+}
+
 /// The DNS lookups and their results.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct NameSources {
@@ -73,7 +106,50 @@ pub struct NameSources {
     pub failure: Option<String>,
 }
 
-merge_fields!(IdentitySources { ranges, names });
+/// An archive of names in DNS.
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+pub(crate) struct ArchivedNameSources {
+    /// How many names there are, those with a long time between lookups once for each.
+    pub names: usize,
+    /// The time of the first lookup.
+    pub first: Option<UtcTime>,
+    /// The time of the last lookup.
+    pub last: Option<UtcTime>,
+}
+
+merge_fields!(IdentitySources { ranges, bundled, names, keys, archived_names });
+
+impl Merge for ArchivedNameSources {
+    fn absorb(&mut self, other: ArchivedNameSources) {
+        // Machines may have other copies of the archive.
+        if other < *self {
+            *self = other;
+        }
+    }
+}
+
+impl Merge for KeySources {
+    fn absorb(&mut self, other: KeySources) {
+        // Machines may have other copies of the keys.
+        if other < *self {
+            *self = other;
+        }
+    }
+}
+
+impl Merge for BundledSources {
+    fn absorb(&mut self, other: BundledSources) {
+        let BundledSources { lists, of_crawlers } = other;
+        for (url, at) in lists {
+            // Builds of the same version may have other lists.
+            let ours = self.lists.entry(url).or_insert(at);
+            *ours = at.min(*ours);
+        }
+        for (crawler, urls) in of_crawlers {
+            self.of_crawlers.entry(crawler).or_default().extend(urls);
+        }
+    }
+}
 
 impl Merge for RangeSources {
     fn absorb(&mut self, other: RangeSources) {
@@ -138,7 +214,22 @@ mod tests {
             unanswered: 0,
             failure: None,
         };
+        let keys_of = |last: i64| KeySources {
+            directories: 1,
+            first: Some(at(0)),
+            last: Some(at(last)),
+            faulty: 0,
+            first_fault: None,
+        };
+        let names_of =
+            |last: i64| ArchivedNameSources { names: 1, first: Some(at(0)), last: Some(at(last)) };
         for (first, second) in [(1, 2), (2, 1)] {
+            let mut keys = keys_of(first);
+            keys.absorb(keys_of(second));
+            assert_eq!(keys, keys_of(1));
+            let mut archived = names_of(first);
+            archived.absorb(names_of(second));
+            assert_eq!(archived, names_of(1));
             let mut ranges = with(first);
             ranges.absorb(with(second));
             assert_eq!(ranges, with(1));

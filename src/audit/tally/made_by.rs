@@ -6,7 +6,11 @@ use crate::numbers::counted;
 use super::header::{RegistrySummary, ReportedOptions};
 
 /// Options with paths; they may differ.
-const PLACES: [&str; 4] = ["robots", "crawlers", "ip_ranges", "networks"];
+const PLACES: [&str; 6] =
+    ["robots", "crawlers", "ip_ranges", "signature_keys", "dns_archive", "networks"];
+
+/// The option that switches off the lists that come with the program. It may differ, as the lists of a directory do.
+const NO_BUNDLED: &str = "no_bundled_ranges";
 
 /// The program, registry and options that a file was made with.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +55,9 @@ impl MadeBy<'_> {
             ));
         }
         let names = self.options.0.keys().chain(other.options.0.keys()).map(String::as_str);
-        for name in names.filter(|name| !exempt.contains(name) && !PLACES.contains(name)) {
+        let may_differ =
+            |name: &&str| exempt.contains(name) || PLACES.contains(name) || *name == NO_BUNDLED;
+        for name in names.filter(|name| !may_differ(name)) {
             let (ours, theirs) = (self.options.get(name), other.options.get(name));
             if ours != theirs {
                 let (ours, theirs) = (ours.to_string(), theirs.to_string());
@@ -79,9 +85,10 @@ impl MadeBy<'_> {
     }
 }
 
-/// Of paths, the first in order; of the windows, the one that covers both. All other options are
-/// equal.
+/// Of paths, the first in order; of the windows, the one that covers both. The lists of the program are off if
+/// they were off in both. All other options are equal.
 pub(crate) fn merge_options(ours: &mut ReportedOptions, theirs: &ReportedOptions) {
+    ours.0.retain(|name, _| name != NO_BUNDLED || theirs.0.contains_key(name));
     for (name, value) in &mut ours.0 {
         let Some(other) = theirs.0.get(name) else { continue };
         let (left, right) = (value.as_str(), other.as_str());
@@ -125,6 +132,12 @@ mod tests {
                 assert_eq!(merged, json!({ name: expected }), "{ours} {theirs}");
             }
         }
+        // The lists of the program were used for a part.
+        let off = json!({ NO_BUNDLED: true });
+        for (ours, theirs) in [(off.clone(), json!({})), (json!({}), off.clone())] {
+            assert_eq!(merged(ours, theirs), json!({}));
+        }
+        assert_eq!(merged(off.clone(), off.clone()), off);
         // Others stay as they are in the first file.
         for (ours, theirs) in [("a", "b"), ("b", "a")] {
             let merged = merged(json!({ "what_if": ours }), json!({ "what_if": theirs }));

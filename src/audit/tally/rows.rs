@@ -22,7 +22,9 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
 use crate::judge::robots::RobotsId;
+use crate::measures::clients::SampledPaths;
 use crate::measures::crawler_tally::CrawlerTally;
+use crate::measures::sums::is_default;
 use crate::merge::{Merge, least};
 
 /// The most origins that the user did not name; the rest is `(others)`.
@@ -43,6 +45,12 @@ pub(crate) struct OriginId(u32);
 impl OriginId {
     /// `(others)`.
     pub(crate) const OTHERS: OriginId = OriginId(0);
+
+    /// The index in the table.
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// The order in which rows keep minutes and hours: named origins first, others in the order in
@@ -101,17 +109,19 @@ struct OriginEntry {
     counted_as: OriginId,
     /// Visits that products sent; none once it is folded.
     visits: Visits,
+    /// The judged part of browsers' requests; none once it is folded.
+    browsers: SampledPaths,
 }
 
 type RowKey = (OriginId, CrawlerId, Identity);
 
 /// The size of the cache of rows, a power of two.
-const RECENT: usize = 64;
+const RECENT: usize = 256;
 
 /// The slot of a row in the cache.
 #[inline]
 fn recent_slot((origin, crawler, identity): RowKey) -> usize {
-    (origin.0 as usize * 7 + crawler.index() * 4 + identity as usize) % RECENT
+    (origin.index() * 101 + crawler.index() * 3 + identity as usize) % RECENT
 }
 
 /// Registries are smaller.
@@ -141,6 +151,7 @@ impl Rows {
             origin_rank: OriginRank::Named,
             counted_as: OriginId::OTHERS,
             visits: Visits::default(),
+            browsers: SampledPaths::default(),
         };
         Rows {
             limits,
@@ -181,6 +192,7 @@ impl Rows {
             origin_rank,
             counted_as: id,
             visits: Visits::default(),
+            browsers: SampledPaths::default(),
         });
         self.ids.insert(origin_key.clone(), id);
         // Sorting takes time, so that some more are let in before it is done again.
@@ -214,6 +226,12 @@ impl Rows {
     pub(crate) fn visits(&mut self, origin: OriginId) -> &mut Visits {
         let origin = self.origins[origin.0 as usize].counted_as;
         &mut self.origins[origin.0 as usize].visits
+    }
+
+    /// The judged part of browsers' requests at `origin`, to be added to.
+    pub(crate) fn browsers(&mut self, origin: OriginId) -> &mut SampledPaths {
+        let origin = self.origins[origin.0 as usize].counted_as;
+        &mut self.origins[origin.0 as usize].browsers
     }
 
     /// The index of the row of `key`, which is created if it does not exist.
@@ -289,10 +307,12 @@ impl Rows {
         let mut origins: Vec<OriginRows> = Vec::with_capacity(self.origins.len());
         for (at, (entry, rows)) in self.origins.into_iter().zip(by_origin).enumerate() {
             let is_distinct = entry.counted_as.0 as usize == at;
-            if is_distinct && (at > 0 || !rows.is_empty() || !entry.visits.is_empty()) {
-                let OriginEntry { origin_key, origin_rank, visits, .. } = entry;
+            let is_empty =
+                rows.is_empty() && entry.visits.is_empty() && is_default(&entry.browsers);
+            if is_distinct && (at > 0 || !is_empty) {
+                let OriginEntry { origin_key, origin_rank, visits, browsers, .. } = entry;
                 let is_stranger = origin_rank != OriginRank::Named;
-                origins.push(OriginRows { origin_key, is_stranger, rows, visits });
+                origins.push(OriginRows { origin_key, is_stranger, rows, visits, browsers });
             }
         }
         origins.sort_by(|left, right| left.origin_key.cmp(&right.origin_key));
@@ -335,6 +355,8 @@ impl Rows {
             self.origins[at].counted_as = OriginId::OTHERS;
             let visits = std::mem::take(&mut self.origins[at].visits);
             self.visits(OriginId::OTHERS).absorb(visits);
+            let browsers = std::mem::take(&mut self.origins[at].browsers);
+            self.browsers(OriginId::OTHERS).absorb(browsers);
             self.ids.remove(&self.origins[at].origin_key);
         }
         self.fold_rows();
@@ -412,6 +434,7 @@ impl Merge for Rows {
                 false => OriginId::OTHERS,
             };
             self.visits(id).absorb(entry.visits);
+            self.browsers(id).absorb(entry.browsers);
             ids.push(id);
         }
         for Row { key: (origin, crawler, identity), tally } in rows {

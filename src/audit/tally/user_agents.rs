@@ -9,7 +9,7 @@ use crate::measures::sums::{Span, Sums};
 /// Requests of one unknown user agent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct UserAgentTally {
-    /// Counts by the decision of the `*` groups.
+    /// Counts by the decision of the groups of its declared name, or else of the `*` groups.
     pub sums: Sums,
     /// `None` while no request had a time that could be read.
     pub span: Option<Span>,

@@ -50,7 +50,7 @@ impl Worker<'_> {
         let user_agent = fields.user_agent(scratch);
         match identify_cached(self.context.registry, user_agent, &mut self.user_agents) {
             Identified::Crawler(crawler) => Some(crawler),
-            Identified::Generic | Identified::Other => None,
+            Identified::Generic | Identified::Other | Identified::Empty => None,
         }
     }
 

@@ -6,29 +6,22 @@ use std::sync::Arc;
 use ipnet::IpNet;
 
 use crate::bounded::StableHash;
-use crate::crawlers::{crawler::CrawlerId, identity::Identity, network_names::NetworkNames};
+use crate::crawlers::identity::{Actor, Identity};
+use crate::crawlers::{crawler::CrawlerId, network_names::NetworkNames};
 use crate::judge::Judge;
+use crate::judge::answer_size::SizeComparison;
+use crate::judge::origin_history::OriginHistory;
 use crate::judge::verdict::{DatedVerdict, Verdict};
 use crate::logs::record::Record;
+use crate::measures::fetch_answer::FetchAnswer;
+use crate::signatures::check::CheckedSignature;
 use crate::url::path::PathQuery;
 
-use super::super::client_address::{client_address, client_identifier};
-use super::super::identities::{Identities, IdentityAnswer};
+use super::super::client_address::{client, client_address, client_identifier};
+use super::super::evidence::ViolatingRequest;
 use super::super::sessions::{ClientRequest, GapEnd};
 use super::super::sites::Site;
 use super::super::tally::urls::{UrlPart, url_hash};
-
-/// Whether the client of `record`, which claims to be `crawler`, is it.
-pub(super) fn identity_of(
-    (identities, trusted_proxies): (&Identities, &[IpNet]),
-    crawler: CrawlerId,
-    record: &Record<'_>,
-) -> IdentityAnswer {
-    if identities.is_empty() {
-        return IdentityAnswer { identity: Identity::Unverified, is_of_other_time: false };
-    }
-    identities.of(crawler, client_address(record, trusted_proxies), record.time)
-}
 
 /// The address of the client of a violation, and the name of its network, as far as they are known.
 pub(super) fn violating_client<'a>(
@@ -41,6 +34,33 @@ pub(super) fn violating_client<'a>(
     }
     let address = client_address(record, trusted_proxies);
     (address, networks.zip(address).and_then(|(names, address)| names.name_of(address)))
+}
+
+/// The answer to a request for robots.txt of an origin with this history.
+#[cold]
+pub(super) fn fetch_answer(known: Option<&OriginHistory>, record: &Record<'_>) -> FetchAnswer {
+    let size = || match known {
+        Some(known) => known.compare_size(record.time, record.bytes),
+        None => SizeComparison::Fits,
+    };
+    FetchAnswer::of(record.method, record.status, size)
+}
+
+/// The request as evidence, if a rule in force disallowed it.
+pub(super) fn violating_request(
+    dated: &DatedVerdict<'_>,
+    site: &Site,
+    actor: Actor,
+    (record, line): (&Record<'_>, u64),
+    (trusted_proxies, signature): (&[IpNet], Option<&CheckedSignature>),
+) -> Option<ViolatingRequest> {
+    let Verdict::Violation(rule) = dated.verdict else { return None };
+    let rule = (Arc::clone(dated.robots?), rule.line, dated.snapshot);
+    let (key, client) = (Arc::clone(&site.origin_key), client(record, trusted_proxies));
+    let signature = signature.filter(|signature| signature.is_valid());
+    let signature = signature.map(|signature| Box::new(signature.clone()));
+    let request = ViolatingRequest::new(key, actor, rule, record, client, line);
+    Some(ViolatingRequest { signature, ..request })
 }
 
 /// The request for sessions of its client.

@@ -30,7 +30,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "URL", help_heading = "Input")]
     origin: Option<String>,
 
-    /// Time of files without one; `modified` is that of the file system.
+    /// Time of files without one; `modified` means their modification time.
     #[arg(long, value_name = "TIME", help_heading = "Input")]
     at: Option<String>,
 

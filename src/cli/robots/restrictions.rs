@@ -1,4 +1,4 @@
-//! `botaudit robots restrictions`: what robots.txt files leave to crawlers.
+//! `botaudit robots restrictions`: how far robots.txt files restrict crawlers.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use super::super::value_names::{EVERY, one_of};
 
 const HELP: &str = include_str!("../help/robots-restrictions.txt");
 
-/// Write a table of what robots.txt files leave to crawlers.
+/// Write a table of how far robots.txt files restrict crawlers.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "robots restrictions"), after_long_help = HELP)]
 pub(crate) struct RestrictionsArgs {

@@ -278,3 +278,17 @@ fn paths_are_relative_to_the_file() {
     let fetched = parse("[sites.a]\nlogs = \"x\"\nfetch = true\n").0.sites[0].audit.clone();
     assert_eq!(fetched.below(Path::new("etc")).robots, Some("etc/robots.db".into()));
 }
+
+#[test]
+fn settings_of_an_application_are_checked_together() {
+    let config = AuditConfig::from_toml("robots = \"r\"\nreaction_days = 7\nip = \"mask\"\n");
+    let config = config.unwrap();
+    assert_eq!((config.robots, config.reaction_days), (Some("r".into()), Some(7)));
+    let error = AuditConfig::from_toml("robotz = \"r\"\nip = \"some\"\nthreads = \"2\"\n");
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "ip: 'some': write none, mask, hash or full; threads: expected a whole number, 0 or more; \
+         unknown key 'robotz'; did you mean 'robots'?"
+    );
+    assert!(AuditConfig::from_toml("ip = ").is_err());
+}

@@ -1,5 +1,6 @@
 use super::*;
 use crate::crawlers::manifest::{MANIFEST, ManifestEntry};
+use crate::random::Random;
 
 use jiff::Timestamp;
 use std::fs;
@@ -19,7 +20,7 @@ fn answers(files: &[(&str, &str)], cases: &[(&str, &str, RangeAnswer)]) -> Range
         let address = address.parse().unwrap();
         // The files were written just now.
         let now = Timestamp::now().into();
-        let found = ranges.answer(id, address, now);
+        let found = ranges.answer(id, address, now).0;
         assert_eq!(found, *expected, "{crawler} {address}");
         assert_eq!(ranges.contain(id, address, now), found == RangeAnswer::Contains);
     }
@@ -113,7 +114,7 @@ fn a_list_contradicts_at_its_own_time() {
     ] {
         let id = registry.find(crawler).unwrap();
         let at = time.parse::<Timestamp>().unwrap().into();
-        let found = ranges.answer(id, address.parse().unwrap(), at);
+        let found = ranges.answer(id, address.parse().unwrap(), at).0;
         assert_eq!(found, expected, "{crawler} {address} {time}");
     }
 }
@@ -220,6 +221,7 @@ fn with_history(versions: &[(&str, &[i64])]) -> (Registry, tempfile::TempDir) {
             fetched_at: at(&0),
             size_bytes: text.len() as u64,
             seen: days.iter().map(at).collect(),
+            crawlers: Vec::new(),
         });
     }
     let manifest = directory.path().join("history").join(MANIFEST);
@@ -239,7 +241,7 @@ fn lists_decide_at_their_time() {
     let gptbot = registry.find("GPTBot").unwrap();
     let check = |last: u8, seconds: i64, expected: RangeAnswer| {
         let time = UtcTime::from_unix_seconds(seconds).unwrap();
-        let found = ranges.answer(gptbot, [192, 0, 2, last].into(), time);
+        let found = ranges.answer(gptbot, [192, 0, 2, last].into(), time).0;
         assert_eq!(found, expected, "192.0.2.{last} {}", seconds as f64 / 86_400.0);
     };
     let day = |day: i64| day * 86_400;
@@ -289,7 +291,8 @@ fn damaged_versions_contradict_nobody() {
     let gptbot = registry.find("GPTBot").unwrap();
     let check = |last: u8, day: i64, expected: RangeAnswer| {
         let time = UtcTime::from_unix_seconds(day * 86_400).unwrap();
-        assert_eq!(ranges.answer(gptbot, [192, 0, 2, last].into(), time), expected, "{last} {day}");
+        let found = ranges.answer(gptbot, [192, 0, 2, last].into(), time).0;
+        assert_eq!(found, expected, "{last} {day}");
     };
     for (last, day, expected) in [
         (9, 100, Contradicts),
@@ -315,13 +318,8 @@ fn damaged_versions_contradict_nobody() {
 /// 48 versions, as a mirror has of Googlebot's list since 2023, and requests at any time.
 #[test]
 fn every_verdict_is_that_of_reading_the_versions_of_the_time() {
-    let mut state = 0x2545_f491_u32;
-    let mut random = |below: u32| {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        state % below
-    };
+    let mut random = Random::new();
+    let mut random = |bound: u32| random.below(bound as usize) as u32;
     // Each version differs a little from the one before.
     let mut networks: Vec<u32> = (0..300).collect();
     let (mut day, mut versions) = (20, Vec::new());
@@ -379,8 +377,14 @@ fn every_verdict_is_that_of_reading_the_versions_of_the_time() {
         } else {
             RangeAnswer::LacksAtOtherTime
         };
-        let found = ranges.answer(gptbot, address, UtcTime::from_unix_seconds(time).unwrap());
+        let at = |time| ranges.answer(gptbot, address, UtcTime::from_unix_seconds(time).unwrap());
+        let (found, period) = at(time);
         assert_eq!(found, expected, "{address} {time}");
+        // The same at both ends of the period that the answer is for.
+        assert!(period.contains(time), "{address} {time}");
+        for end in [period.from.max(0), period.until.min(86_400 * 10_000) - 1] {
+            assert_eq!(at(end).0, expected, "{address} {time} {end}");
+        }
         match found {
             RangeAnswer::Contains => counts[0] += 1,
             RangeAnswer::Contradicts => counts[1] += 1,

@@ -6,7 +6,7 @@ const USE: &str = "\
 # Save it as a .toml file in the directory of the file provider (Traefik 3). Each router is there with and
 # without TLS. Behind a proxy, ClientIP is the address of the proxy.
 [http.middlewares.botaudit-deny.ipAllowList]
-# Nobody has this address, so everybody else is answered 403.
+# No client has this address, so all clients get the answer 403.
 sourceRange = [\"255.255.255.255/32\"]
 ";
 

@@ -191,6 +191,7 @@ fn each_ruling_has_its_own_lifetime() {
 #[test]
 fn nobody_holds_a_failure_but_what_it_became_in_the_end() {
     check("0 503; 1d 200A", "1d", "A by 1");
+    check("20000d 503; 20001d 200A", "20001d", "A by 1");
     check("0 200A; 1d 503; 2d 200B", "2d", "B by 2, held A");
     check("0 200A; 1d 503; 2d 200B", "3d", "B by 2, held A");
     check("0 200A; 1d 503; 2d 200B", "3d+1", "B by 2");

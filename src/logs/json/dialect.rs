@@ -26,6 +26,8 @@ pub(crate) enum JsonDialect {
     Azure,
     /// Akamai DataStream 2: see `AKAMAI`.
     Akamai,
+    /// AWS WAF: see `AWS_WAF`.
+    AwsWaf,
 }
 
 impl JsonDialect {
@@ -40,6 +42,7 @@ impl JsonDialect {
             JsonDialect::GoogleCloud => GOOGLE_CLOUD,
             JsonDialect::Azure => AZURE,
             JsonDialect::Akamai => AKAMAI,
+            JsonDialect::AwsWaf => AWS_WAF,
         }
     }
 
@@ -49,7 +52,10 @@ impl JsonDialect {
         let source = value(LogField::Source);
         let is_unset = |part| value(part).is_empty();
         let is_other = match self {
-            JsonDialect::CommonNames | JsonDialect::Haproxy | JsonDialect::Akamai => false,
+            JsonDialect::CommonNames
+            | JsonDialect::Haproxy
+            | JsonDialect::Akamai
+            | JsonDialect::AwsWaf => false,
             // Other loggers write to the same stream; those for errors and for the reverse proxy
             // repeat requests.
             JsonDialect::Caddy if source.is_empty() => is_unset(LogField::Target),
@@ -162,6 +168,15 @@ const COMMON_NAMES: &[Paths] = &[
         "http_referer http_referrer referer referrer Referer Referrer request_referer \
          http.request.referrer",
     ),
+    (
+        LogField::SignatureAgent,
+        "http_signature_agent signature_agent signature-agent Signature-Agent",
+    ),
+    (
+        LogField::SignatureInput,
+        "http_signature_input signature_input signature-input Signature-Input",
+    ),
+    (LogField::Signature, "http_signature signature Signature"),
 ];
 
 /// Caddy's access log. `remote_addr` exists before version 2.5, `client_ip` (the client behind
@@ -182,6 +197,9 @@ const CADDY: &[Paths] = &[
     (LogField::Bytes, "size"),
     (LogField::UserAgent, "request.headers.User-Agent"),
     (LogField::Referer, "request.headers.Referer"),
+    (LogField::SignatureAgent, "request.headers.Signature-Agent"),
+    (LogField::SignatureInput, "request.headers.Signature-Input"),
+    (LogField::Signature, "request.headers.Signature"),
     (LogField::Source, "logger"),
 ];
 
@@ -217,6 +235,9 @@ const HAPROXY: &[Paths] = &[
          header_user_agent agent",
     ),
     (LogField::Referer, "referer http_referer referrer"),
+    (LogField::SignatureAgent, "signature_agent http_signature_agent"),
+    (LogField::SignatureInput, "signature_input http_signature_input"),
+    (LogField::Signature, "signature http_signature"),
 ];
 
 /// Traefik's access log in JSON.
@@ -235,6 +256,9 @@ const TRAEFIK: &[Paths] = &[
     (LogField::Bytes, "DownstreamContentSize OriginContentSize"),
     (LogField::UserAgent, "request_User-Agent"),
     (LogField::Referer, "request_Referer"),
+    (LogField::SignatureAgent, "request_Signature-Agent"),
+    (LogField::SignatureInput, "request_Signature-Input"),
+    (LogField::Signature, "request_Signature"),
     (LogField::Source, "msg message"),
 ];
 
@@ -256,6 +280,9 @@ const CLOUDFLARE: &[Paths] = &[
     (LogField::Bytes, "EdgeResponseBytes"),
     (LogField::UserAgent, "ClientRequestUserAgent"),
     (LogField::Referer, "ClientRequestReferer"),
+    (LogField::SignatureAgent, "RequestHeaders.signature-agent"),
+    (LogField::SignatureInput, "RequestHeaders.signature-input"),
+    (LogField::Signature, "RequestHeaders.signature"),
     (LogField::Source, "ClientRequestSource"),
 ];
 
@@ -308,4 +335,32 @@ const AKAMAI: &[Paths] = &[
     (LogField::Bytes, "bytes totalBytes"),
     (LogField::UserAgent, "UA"),
     (LogField::Referer, "referer"),
+];
+
+/// AWS WAF's log of a web ACL. Headers and labels are lists of objects with a `name`: `*NAME` stands
+/// for the one with this name, in lower case (see `KeyTree::pair`).
+///
+/// A status is there only if a rule answered with one of its own. Labels say what Bot Control found.
+const AWS_WAF: &[Paths] = &[
+    (LogField::Time, "timestamp"),
+    (LogField::Client, "httpRequest.clientIp"),
+    (LogField::ForwardedFor, "httpRequest.headers.*x-forwarded-for"),
+    (LogField::Host, "httpRequest.headers.*host httpRequest.host"),
+    (LogField::Scheme, "httpRequest.scheme httpRequest.headers.*x-forwarded-proto"),
+    (LogField::Method, "httpRequest.httpMethod"),
+    (LogField::Target, "httpRequest.uri"),
+    (LogField::Query, "httpRequest.args"),
+    (LogField::Status, "responseCodeSent"),
+    (LogField::UserAgent, "httpRequest.headers.*user-agent"),
+    (LogField::Referer, "httpRequest.headers.*referer"),
+    (LogField::SignatureAgent, "httpRequest.headers.*signature-agent"),
+    (LogField::SignatureInput, "httpRequest.headers.*signature-input"),
+    (LogField::Signature, "httpRequest.headers.*signature"),
+    (
+        LogField::EdgeSignature,
+        "labels.*awswaf:managed:aws:bot-control:web_bot_auth:verified \
+         labels.*awswaf:managed:aws:bot-control:web_bot_auth:invalid \
+         labels.*awswaf:managed:aws:bot-control:web_bot_auth:expired \
+         labels.*awswaf:managed:aws:bot-control:web_bot_auth:unknown_bot",
+    ),
 ];

@@ -38,7 +38,15 @@ pub(crate) struct KeyTree {
     /// Indexes in `keys` plus one; 0 is free. The length is a power of two, and at most a quarter
     /// of the cells is used, so that an unneeded key mostly finds a free cell at once.
     cells: Vec<u16>,
+    /// Whether arrays of named objects are read: see [`KeyTree::pair`].
+    has_pairs: bool,
 }
+
+/// The mark before the name of an object in an array.
+const PAIR_MARK: u8 = b'*';
+
+/// The longest such name, with its mark.
+const PAIR_BYTES_MAX: usize = 80;
 
 impl KeyTree {
     /// Each path is a list of keys with dots in between. Keys may contain dots themselves, as in
@@ -46,6 +54,7 @@ impl KeyTree {
     pub(crate) fn new<'p>(paths: impl IntoIterator<Item = (&'p str, ValueSlot)>) -> KeyTree {
         let mut wanted = KeyTree::default();
         for (path, value_slot) in paths {
+            wanted.has_pairs |= path.contains(".*");
             wanted.add(path.split('.'), value_slot);
             if path.contains('.') {
                 wanted.add([path], value_slot);
@@ -101,6 +110,21 @@ impl KeyTree {
         }
     }
 
+    /// Whether arrays of named objects are read.
+    #[inline]
+    pub(crate) fn has_pairs(&self) -> bool {
+        self.has_pairs
+    }
+
+    /// The slot of the object called `name`, in any case, in the array at `parent`.
+    pub(crate) fn pair(&self, parent: Node, name: &[u8]) -> Option<ValueSlot> {
+        let mut key = [PAIR_MARK; PAIR_BYTES_MAX];
+        let key = key.get_mut(..=name.len())?;
+        key[1..].copy_from_slice(name);
+        key.make_ascii_lowercase();
+        self.find(parent, key)?.value_slot
+    }
+
     /// The first cell to probe. Lengths and last bytes distinguish the names that servers use.
     #[inline]
     fn cell(&self, parent: Node, name: &[u8]) -> usize {
@@ -139,5 +163,19 @@ mod tests {
             assert!(find(Node::ROOT, name).is_none(), "{name}");
         }
         assert!(KeyTree::new([]).find(Node::ROOT, b"a").is_none());
+        assert!(!wanted.has_pairs());
+    }
+
+    #[test]
+    fn objects_of_an_array_are_found_by_their_names() {
+        let value_slot = ValueSlot { slot: 7, rank: 0 };
+        let wanted = KeyTree::new([("a.headers.*user-agent", value_slot)]);
+        assert!(wanted.has_pairs());
+        let headers = wanted.find(Node::ROOT, b"a").and_then(|a| a.node).unwrap();
+        let headers = wanted.find(headers, b"headers").and_then(|headers| headers.node).unwrap();
+        assert_eq!(wanted.pair(headers, b"User-Agent"), Some(value_slot));
+        for name in [&b""[..], b"*user-agent", b"agent", &[b'x'; 80], &[b'x'; 79]] {
+            assert_eq!(wanted.pair(headers, name), None);
+        }
     }
 }

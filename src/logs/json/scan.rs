@@ -128,12 +128,19 @@ impl<'a> Scan<'a, '_> {
         self.string().map(drop)
     }
 
-    /// Reads an object, from its opening brace to its closing one.
-    fn object(&mut self, node: Option<Node>, depth: usize) -> Result<(), MalformedJson> {
+    /// Reads the opening brace of an object, and its closing one if nothing lies between.
+    #[inline]
+    fn is_empty_object(&mut self) -> bool {
         self.at += 1;
         self.space();
-        if self.byte() == b'}' {
-            self.at += 1;
+        let is_empty = self.byte() == b'}';
+        self.at += usize::from(is_empty);
+        is_empty
+    }
+
+    /// Reads an object, from its opening brace to its closing one.
+    fn object(&mut self, node: Option<Node>, depth: usize) -> Result<(), MalformedJson> {
+        if self.is_empty_object() {
             return Ok(());
         }
         loop {
@@ -188,11 +195,15 @@ impl<'a> Scan<'a, '_> {
             self.at += 1;
             return Ok(());
         }
+        let pairs = node.filter(|_| self.wanted.has_pairs());
         loop {
             if matches!(self.byte(), b',' | b']') {
                 return Err(MalformedJson);
             }
-            self.value(value_slot.take(), node.take(), depth)?;
+            match pairs {
+                Some(pairs) if self.byte() == b'{' && depth > 0 => self.pair(pairs, depth - 1)?,
+                _ => self.value(value_slot.take(), node.take(), depth)?,
+            }
             self.space();
             let end = self.byte();
             self.at += 1;
@@ -202,6 +213,44 @@ impl<'a> Scan<'a, '_> {
                 _ => return Err(MalformedJson),
             }
         }
+    }
+
+    /// Reads a named object of an array, from its opening brace to its closing one. Its value is
+    /// `value`, or else its name.
+    fn pair(&mut self, array: Node, depth: usize) -> Result<(), MalformedJson> {
+        let (mut name, mut value) = (None, None);
+        let mut has_value = false;
+        if self.is_empty_object() {
+            return Ok(());
+        }
+        loop {
+            let key = self.string()?.raw;
+            self.space();
+            if self.byte() != b':' {
+                return Err(MalformedJson);
+            }
+            self.at += 1;
+            self.space();
+            has_value |= key == b"value";
+            match (key, self.byte()) {
+                (b"name", b'"') => name = Some(self.string()?),
+                (b"value", b'"') => value = Some(self.string()?),
+                _ => self.value(None, None, depth)?,
+            }
+            self.space();
+            let end = self.byte();
+            self.at += 1;
+            match end {
+                b',' => self.space(),
+                b'}' => break,
+                _ => return Err(MalformedJson),
+            }
+        }
+        let field = if has_value { value } else { name };
+        if let (Some(name), Some(field)) = (name, field.filter(|field| !field.is_unset())) {
+            put(self.values, self.wanted.pair(array, name.raw), field);
+        }
+        Ok(())
     }
 
     #[inline]

@@ -154,6 +154,7 @@ mod tests {
     use super::*;
     use crate::logs::json::key_predictor::KeyPredictor;
     use crate::logs::json::scan::scan;
+    use crate::random::Random;
 
     /// Lines of few templates with hostile values, cut, merged and damaged: the values are those of
     /// the scan, and no line that it refuses is read.
@@ -174,13 +175,8 @@ mod tests {
             ("{\"a\":1.5,\"b\":-,\"c\":\"1\"}", "1"),
             ("{\"a\":true,\"\":\"1\"}", "1"),
         ];
-        let mut state = 7_u64;
-        let mut below = |bound: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as usize % bound
-        };
+        let mut random = Random::new();
+        let mut below = |bound| random.below(bound);
         let (mut templates, mut read) = (Templates::default(), 0);
         for _ in 0..40_000 {
             let (shape, value) = shapes[below(shapes.len())];

@@ -3,6 +3,7 @@
 
 use maud::{Markup, html};
 
+use crate::merge::sum;
 use crate::numbers::grouped;
 
 /// Width and height of a drawing in its own units; it is scaled to its frame.
@@ -43,7 +44,7 @@ const DAY_COLUMNS_MAX: usize = 60;
 /// A small drawing of `numbers`, one for each day, in the color `class`. Many days share columns.
 pub(crate) fn days(class: &str, numbers: &[u64]) -> Markup {
     let columns = numbers.chunks(numbers.len().div_ceil(DAY_COLUMNS_MAX).max(1));
-    let sums: Vec<u64> = columns.map(|days| days.iter().sum()).collect();
+    let sums: Vec<u64> = columns.map(|days| sum(days.iter().copied())).collect();
     let most = sums.iter().copied().max().unwrap_or_default();
     html! {
         svg class="days" viewBox={ "0 0 " (sums.len().max(1)) " 10" } preserveAspectRatio="none" aria-hidden="true" focusable="false" {
@@ -90,7 +91,8 @@ pub(crate) fn timeline(
     marks: &[Mark],
     names_below: &[String],
 ) -> Markup {
-    let most = columns.iter().map(|(_, numbers)| numbers.iter().sum()).max().unwrap_or(0u64);
+    let most =
+        columns.iter().map(|(_, numbers)| sum(numbers.iter().copied())).max().unwrap_or(0u64);
     let top = ceiling(most);
     let is_drawn =
         |at: usize| columns.iter().any(|(_, numbers)| numbers.get(at).is_some_and(|&n| n > 0));

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use crate::audit::conduct::Conduct;
 use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
+use crate::merge::sum;
 
 use super::super::page_model::crawler::CrawlerTotals;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, of_judged, text};
@@ -120,8 +121,8 @@ pub(crate) fn by_network(model: &PageModel<'_>) -> Markup {
 /// The statuses of the answers to violating requests.
 pub(crate) fn answers(model: &PageModel<'_>) -> Markup {
     let own = model.own_offenders();
-    let served: u64 = own.iter().map(|(_, totals)| totals.statuses.status_2xx).sum();
-    let all: u64 = own.iter().map(|(_, totals)| totals.statuses.total()).sum();
+    let served: u64 = sum(own.iter().map(|(_, totals)| totals.statuses.status_2xx));
+    let all: u64 = sum(own.iter().map(|(_, totals)| totals.statuses.total()));
     let caption = "Status of the responses to violations";
     let table = HtmlTable::new("by-status", caption, "violations.csv", own)
         .actor(model, |(actor, _)| *actor)

@@ -32,8 +32,9 @@ const WORDS: &[(&str, &str)] = &[
     ),
     (
         "robots.txt",
-        "Ignores it: certainly half of the judged requests or more are violations after a fetch of robots.txt. \
-         Rarely breaks a rule: certainly 5 % or less are violations. Breaks some rules: violations between \
+        "Ignores it: violations after a fetch of robots.txt are certainly half or more of what a client makes that does \
+         not know the rules. This is the share of disallowed paths among the requests of browsers at the same origin, or all \
+         judged requests where that share is small or not known. Rarely breaks a rule: certainly 5 % or less are violations. Breaks some rules: violations between \
          these limits, or too few requests to be certain. Has not read it: no successful fetch of robots.txt \
          in these logs, by the crawler or by another one of its operator. Obeys it: no violation. Certainly \
          means: the whole interval of 95 % is beyond the limit. --ignores-min and --rarely-max set other limits.",

@@ -5,6 +5,7 @@
 
 mod actions;
 mod chart;
+mod clients;
 mod crawlers;
 mod delay;
 mod fetches;
@@ -13,6 +14,7 @@ mod method;
 pub(crate) mod nights;
 mod overview;
 mod periods;
+mod promises;
 mod reactions;
 mod rules;
 pub(crate) mod shell;
@@ -43,8 +45,10 @@ pub fn page(model: &PageModel<'_>) -> String {
         ),
         ("usage", "Use", "Fetched under reservation", usage::usage(model)),
         ("traffic", "Traffic", "Traffic and costs", taken::taken(model)),
+        ("clients", "Clients", "All lines by client", clients::clients_of_lines(model)),
         ("fetches", "Fetches", "Who fetched robots.txt", fetches::fetches(model)),
         ("delay", "Delay", "Crawl-delay", delay::delay(model)),
+        ("promises", "Promises", "Promises of operators", promises::promises_kept(model)),
         ("by-hours", "Hours", "Requests by hour", periods::hours(model)),
         ("tools", "Tools", "Tools and monitors", tools::tools(model)),
         ("spoofed", "Spoofed", "Spoofed requests", crawlers::spoofed(model)),

@@ -92,7 +92,7 @@ impl Chart<'_> {
     fn drawn(self, model: &PageModel<'_>) -> Markup {
         let Chart { id, table, period, shown, days, left_out } = self;
         let is_by_day = table == "by-day";
-        // By hour, requests for robots.txt are not counted apart.
+        // By hour, requests for robots.txt have no count of their own.
         let not_judged = if is_by_day { "Not judged" } else { "Not judged, or for robots.txt" };
         let mut legend = VERDICTS;
         legend[2].1 = if is_by_day { "not judged" } else { "not judged, or for robots.txt" };

@@ -54,7 +54,7 @@ fn cards(model: &PageModel<'_>, rules: &[RuleTotals<'_>]) -> Markup {
 }
 
 fn rule_html(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
-    let RuleTotals { rule, requests, statuses, continued_over, example, .. } = totals;
+    let RuleTotals { rule, requests, statuses, signed, continued_over, example, .. } = totals;
     html! {
         li data-crawlers=[crawlers_for_filters(model, totals)] data-origins=[origins_for_filters(totals)] {
             h3 {
@@ -71,6 +71,10 @@ fn rule_html(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
                 }
                 dt { "Served" }
                 dd { (percent(statuses.status_2xx, *requests)) " of these requests got a 2xx" }
+                @if *signed > 0 {
+                    dt { "Signed" }
+                    dd { (grouped(*signed)) " of these requests, by a key of their agent" }
+                }
                 dt { "First request" }
                 dd {
                     (code(&visible(&example.target))) " on " (minute(&example.time.to_string()))
@@ -190,6 +194,7 @@ fn table(model: &PageModel<'_>) -> Markup {
         .text("Group", |(_, _, broken)| visible(&broken.rule.group))
         .actor(model, |(_, actor, _)| *actor)
         .number("Requests", |(_, _, broken)| broken.tally.requests)
+        .number("Signed", |(_, _, broken)| broken.tally.signed)
         .code("Origin", |(origin, _, _)| text(origin))
         .time("First seen, UTC", |(_, _, broken)| Some(broken.tally.span.first))
         .code("Example", |(_, _, broken)| visible(&broken.tally.example.target))

@@ -70,10 +70,10 @@ pub(crate) fn taken(model: &PageModel<'_>) -> Option<Markup> {
     let total = price.map(|price| text(&price.shown(price.of_bytes(bytes))));
     Some(html! {
         p {
-            "Crawlers got " strong { (megabytes(bytes)) " MB" } " in "
+            "Crawlers downloaded " strong { (megabytes(bytes)) " MB" } " in "
             (strongly_counted(requests, "request"))
             @if let Some(total) = total { ", which cost " strong { (total) } }
-            ", most of them by " (listed(&names)) "."
+            ". The most bytes went to " (listed(&names)) "."
         } "\n"
         (table.folded())
         (sent(model))

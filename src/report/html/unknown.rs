@@ -24,14 +24,14 @@ pub(crate) fn unknown(model: &PageModel<'_>) -> Option<Markup> {
         .code("User agent", |(user_agent, _, _)| visible(user_agent))
         .code("Declared name", |(_, token, _)| visible(token))
         .number("Requests", |(_, _, tally)| tally.sums.requests)
-        .number("* would disallow", |(_, _, tally)| tally.sums.violations)
-        .number("* would allow", |(_, _, tally)| tally.sums.allowed)
+        .number("Disallowed", |(_, _, tally)| tally.sums.violations)
+        .number("Allowed", |(_, _, tally)| tally.sums.allowed)
         .number("robots.txt requests", |(_, _, tally)| tally.sums.robots_txt_requests)
         .seen(|(_, _, tally)| tally.span);
     Some(html! {
         p {
-            "The registry has no row for these, so their requests are never violations. The columns count what the " code { "*" }
-            " groups would have decided."
+            "The registry has no row for these, so their requests are never violations. The columns count what robots.txt says to a
+            crawler with the declared name: its own groups, or else the " code { "*" } " groups."
         } "\n"
         (table.folded())
     })

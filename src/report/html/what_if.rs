@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use crate::crawlers::crawler::CrawlerId;
 use crate::judge::robots::DecidingRule;
 use crate::measures::draft_effect::WhatIfChange;
+use crate::merge::{Merge, sum};
 
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, legend};
@@ -63,12 +64,12 @@ pub(crate) fn what_if(model: &PageModel<'_>) -> Option<Markup> {
 fn by_crawler(model: &PageModel<'_>) -> Markup {
     let mut crawlers: BTreeMap<CrawlerId, [u64; 2]> = BTreeMap::new();
     for (&(change, crawler), requests) in &model.changes {
-        crawlers.entry(crawler).or_default()[change as usize] += requests;
+        crawlers.entry(crawler).or_default()[change as usize].absorb(*requests);
     }
     let mut sorted: Vec<(CrawlerId, [u64; 2])> = crawlers.into_iter().collect();
-    sorted.sort_by_key(|(_, changes)| Reverse(changes.iter().sum::<u64>()));
+    sorted.sort_by_key(|(_, changes)| Reverse(sum(changes.iter().copied())));
     let Some((_, most)) = sorted.first() else { return html! {} };
-    let most = most.iter().sum();
+    let most = sum(most.iter().copied());
     let caption = "Crawlers by requests that change";
     let table = HtmlTable::new("changed-crawlers", caption, FILE, sorted)
         .text("Crawler", |(crawler, _)| model.name(*crawler))

@@ -1,15 +1,21 @@
 //! What a site owner can do about the findings, with the commands. All commands of the page are
 //! here.
 
+use serde_json::Value;
+
 use crate::audit::conduct::Conduct;
 use crate::audit::crawler_row::Broken;
 use crate::audit::origin_key::OriginKey;
+use crate::audit::tally::header::ReportedOptions;
+use crate::audit::unknown::UnknownCrawler;
+use crate::config::{audit_config::AuditConfig, setting::KeyTable};
 use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
+use crate::merge::sum;
 use crate::numbers::{counted, grouped, percent};
 
 use super::rule::rule_text;
-use super::{PageModel, crawler::CrawlerTotals, is_itself, text};
+use super::{PageModel, REPORT, crawler::CrawlerTotals, is_itself, text};
 use crate::table::csv::not_bound_reason;
 
 /// The most logs that a command names.
@@ -29,6 +35,9 @@ pub(crate) const SERVERS: [(&str, &str); 7] = [
 /// That value for other formats, which many servers write.
 const USUAL_SERVER: &str = "nginx";
 
+/// The longest beginning of a user agent in a pattern.
+const PATTERN_BYTES_MAX: usize = 100;
+
 /// The longest URL in a command.
 const URL_BYTES_MAX: usize = 500;
 
@@ -38,7 +47,7 @@ pub(crate) struct Action {
     /// What the audit found.
     pub finding: String,
     /// What to do.
-    pub advice: &'static str,
+    pub advice: String,
     /// Commands or lines to copy.
     pub lines: Vec<String>,
 }
@@ -49,6 +58,7 @@ impl PageModel<'_> {
         let all = [
             self.violations_of_crawlers(),
             self.rules_broken(),
+            self.robots_altered(),
             self.host_unknown(),
             self.robots_unknown(),
             self.unbound(),
@@ -63,7 +73,7 @@ impl PageModel<'_> {
 
     fn violations_of_crawlers(&self) -> Option<Action> {
         let offenders = self.own_offenders();
-        let served: u64 = offenders.iter().map(|(_, totals)| totals.statuses.status_2xx).sum();
+        let served: u64 = sum(offenders.iter().map(|(_, totals)| totals.statuses.status_2xx));
         let violations = self.not_spoofed().violations;
         let (actor, _) = offenders.first()?;
         let name = &self.crawler(actor.0).name;
@@ -92,7 +102,8 @@ impl PageModel<'_> {
             ),
             advice: "robots.txt only asks. These commands show which rule decides and what the operator \
                      promises, write rules for the server that refuse such crawlers (other programs: --for), and \
-                     collect evidence for a letter to the operator:",
+                     collect evidence for a letter to the operator:"
+                .to_owned(),
             lines: lines.into_iter().flatten().collect(),
         })
     }
@@ -106,10 +117,24 @@ impl PageModel<'_> {
         if self.audit.snapshots.origins_total > 0 || is_site(file) {
             return None;
         }
-        let mut draft = vec!["draft.txt".to_owned()];
+        let mut draft = vec!["--what-if".to_owned(), "draft.txt".to_owned()];
         if self.option("robots").last() != Some(file) {
             draft.extend(["--what-if-for", most.origins.first()?].map(str::to_owned));
         }
+        let lint = command(&["lint", file], &[]);
+        let copy = words(&["cp", file, "draft.txt"], &[]);
+        let (advice, lines) = match self.audit_command("draft-report", &draft) {
+            Some(test) => (
+                "This command finds mistakes in robots.txt. To test a change on these logs, edit the copy, and \
+                 run the last command; its report is in draft-report/:",
+                vec![lint, copy, test],
+            ),
+            None => (
+                "The first command finds mistakes in robots.txt. To test a change on these logs, edit the copy, \
+                 and add the last line to the audit command:",
+                vec![lint, copy, words(&[], &draft)],
+            ),
+        };
         Some(Action {
             finding: format!(
                 "{} broken, most often \"{}\".",
@@ -119,10 +144,49 @@ impl PageModel<'_> {
                 },
                 rule_text(most.rule.directive, &most.rule.pattern)
             ),
-            advice: "If a rule disallows more than you want, correct it. The first command finds mistakes in \
-                     robots.txt. To test a draft on these logs, add the second line to the audit command:",
-            lines: vec![command(&["lint", file], &[]), words(&["--what-if"], &draft)],
+            advice: format!("If a rule disallows more than you want, correct it. {advice}"),
+            lines,
         })
+    }
+
+    /// The audit of this report with `more` options, if the report tells it: the names of its logs
+    /// are paths, and all options have their values in it.
+    fn audit_command(&self, output: &str, more: &[String]) -> Option<String> {
+        let inputs = self.audit.inputs.iter();
+        let logs: Vec<&str> = inputs.map(|input| input.summary.name.as_str()).collect();
+        let options = &self.audit.options;
+        let is = |name, value: &str| options.get(name) == value;
+        // Of a night, logs have the names that they get by rotation. The salt of hashes is a secret.
+        let is_of_a_night = options.get("since").is_string() && options.get("until").is_string();
+        let is_one = self.report != REPORT && !is_of_a_night && !is("ip", "hash");
+        if !is_one || !(1..=LOGS_MAX).contains(&logs.len()) || logs.contains(&"-") {
+            return None;
+        }
+        let usual = ReportedOptions::of(&AuditConfig::defaults());
+        let mut flags = Vec::new();
+        for (name, value) in options.0.iter().filter(|(name, value)| usual.get(name) != *value) {
+            let flag = match name.as_str() {
+                "aliases" => "--alias".to_owned(),
+                "trusted_proxies" => "--trusted-proxy".to_owned(),
+                name => format!("--{}", name.replace('_', "-")),
+            };
+            // What is added takes the place of what the audit had.
+            if !more.contains(&flag) {
+                flags.extend(flag_words(&flag, value));
+            }
+        }
+        flags.extend(more.iter().cloned());
+        flags.extend(["-o", output].into_iter().chain(logs).map(str::to_owned));
+        Some(command(&["audit"], &flags))
+    }
+
+    /// How to audit again with `more` options, after `advice`: the command, or what to add to it.
+    fn audit_again(&self, advice: &str, more: &[&str]) -> (String, Vec<String>) {
+        let more: Vec<String> = more.iter().map(|word| (*word).to_owned()).collect();
+        match self.audit_command(&self.report, &more) {
+            Some(line) => (format!("{advice} This command writes the report again:"), vec![line]),
+            None => (format!("{advice} Add this to the audit command:"), vec![words(&[], &more)]),
+        }
     }
 
     fn show_command(&self, crawler: &str) -> String {
@@ -197,7 +261,8 @@ impl PageModel<'_> {
                 text(name)
             ),
             advice: "Only the web server can refuse them. These commands show why the crawler is not bound, \
-                     and write rules for the server (other programs: --for):",
+                     and write rules for the server (other programs: --for):"
+                .to_owned(),
             lines: vec![self.show_command(name), self.deny_command(name)],
         })
     }
@@ -208,26 +273,48 @@ impl PageModel<'_> {
             0 => "no address was checked",
             _ => "no address could be verified",
         };
+        let advice = "Check addresses by DNS (--verify-dns), or by the lists of the operators (--ip-ranges).";
+        let (advice, lines) = self.audit_again(advice, &["--verify-dns"]);
         (requests > 0 && !self.is_identity_known()).then(|| Action {
             finding: format!(
                 "Any client may have sent these {}: {why}.",
                 counted(requests, "request")
             ),
-            advice: "Check addresses by DNS, or by the lists of the operators. Add this to the audit command:",
-            lines: vec!["--verify-dns".to_owned()],
+            advice,
+            lines,
         })
     }
 
     fn spoofed(&self) -> Option<Action> {
         let requests = self.sums_of(Identity::Spoofed).requests;
+        let advice = "Refuse their addresses, not the user agent. The file of --evidence has the address of each \
+                      disallowed request.";
+        let options = ["--ip", "full", "--evidence", "evidence.csv"];
+        let (advice, lines) = self.audit_again(advice, &options);
         (requests > 0).then(|| Action {
             finding: format!(
                 "{} only claimed to come from crawlers: their addresses do not belong to the operators.",
                 counted(requests, "request")
             ),
-            advice: "Refuse their addresses, not the user agent. To list the addresses of those that \
-                     robots.txt disallows, add this to the audit command:",
-            lines: vec!["--ip full --evidence evidence.csv".to_owned()],
+            advice,
+            lines,
+        })
+    }
+
+    /// A gate in front of the server may keep robots.txt from crawlers.
+    fn robots_altered(&self) -> Option<Action> {
+        let altered = self.audit.altered_answers();
+        let (name, count) = altered.first()?;
+        Some(Action {
+            finding: format!(
+                "{} got something other than robots.txt {}.",
+                text(name),
+                counted(*count, "time")
+            ),
+            advice: "A crawler cannot follow rules that it cannot read. Let every client read /robots.txt without \
+                     a challenge, in the server and in the gate before it. This command lists the crawlers:"
+                .to_owned(),
+            lines: vec![command(&["report", &self.report, "--table", "robots-fetches"], &[])],
         })
     }
 
@@ -235,7 +322,7 @@ impl PageModel<'_> {
         let requests = self.unknown_at(|origin| origin == OriginKey::Unnamed.to_string());
         (requests > 0).then(|| Action {
             finding: format!("{} named no host.", counted(requests, "request")),
-            advice: "Add this to the audit command, with the address of your site:",
+            advice: "Add this to the audit command, with the address of your site:".to_owned(),
             lines: vec!["--origin https://example.com".to_owned()],
         })
     }
@@ -244,13 +331,15 @@ impl PageModel<'_> {
         let requests = self.unknown_at(is_site);
         // If a fetch failed, the warning says what to do.
         let is_fetched = self.audit.options.get("fetch") == true;
+        let advice = "Add their files to the directory of --robots, or fetch all robots.txt files into an archive.";
+        let (advice, lines) = self.audit_again(advice, &["--fetch", "--robots", "robots.db"]);
         (requests > 0 && !is_fetched).then(|| Action {
             finding: format!(
                 "{} went to origins without a known robots.txt.",
                 counted(requests, "request")
             ),
-            advice: "Add their files to the directory of --robots, or add this to the audit command:",
-            lines: vec!["--fetch".to_owned()],
+            advice,
+            lines,
         })
     }
 
@@ -258,7 +347,7 @@ impl PageModel<'_> {
     fn unknown_at(&self, is_meant: impl Fn(&str) -> bool) -> u64 {
         let rows = self.audit.rows().iter();
         let own = rows.filter(|row| self.audit.is_own_crawler(row.actor) && is_meant(&row.origin));
-        own.map(|row| row.tally.total().unknown).sum()
+        sum(own.map(|row| row.tally.total().unknown))
     }
 
     fn delays_exceeded(&self) -> Option<Action> {
@@ -275,7 +364,8 @@ impl PageModel<'_> {
                 counted(requests, "request")
             ),
             advice: "Limit its rate in the web server. This command shows whether its operator promises \
-                     to honour the delay:",
+                     to honour the delay:"
+                .to_owned(),
             lines: vec![self.show_command(name)],
         })
     }
@@ -287,17 +377,20 @@ impl PageModel<'_> {
         };
         let unknown = self.audit.unknown_crawlers.iter();
         let named = unknown.filter(|crawler| is_name(&crawler.token));
-        let name =
-            text(std::str::from_utf8(&named.max_by_key(|of| of.tally.sums.requests)?.token).ok()?);
+        let patterns = named.filter_map(|crawler| Some((crawler, pattern(crawler)?)));
+        let (most, pattern) = patterns.max_by_key(|(of, _)| of.tally.sums.requests)?;
+        let name = text(std::str::from_utf8(&most.token).ok()?);
         Some(Action {
             finding: format!(
                 "{} look automated and are not in the registry, such as {name}.",
                 counted(self.audit.unknown_crawlers.len() as u64, "user agent")
             ),
-            advice: "To judge them, add lines like these to a file, and pass it with --crawlers FILE:",
+            advice:
+                "To judge them, add lines like these to a file, and pass it with --crawlers FILE:"
+                    .to_owned(),
             lines: vec![
                 "name,operator,purpose,user_agent_regex,product_tokens".to_owned(),
-                format!("{name},unknown,other,{name},{name}"),
+                format!("{name},unknown,other,{pattern},{name}"),
             ],
         })
     }
@@ -306,7 +399,8 @@ impl PageModel<'_> {
         let most = self.audit.inputs.iter().max_by_key(|input| input.tally.rejected_lines())?;
         (self.lines.rejected > 0).then(|| Action {
             finding: format!("{} could not be parsed.", counted(self.lines.rejected, "line")),
-            advice: "This command shows the format of the log with most of them, and lines that do not fit:",
+            advice: "rejects.csv has the first line of each kind. This command shows the format of the log with most of them:"
+                .to_owned(),
             lines: vec![command(&["formats", "detect", &most.summary.name], &[])],
         })
     }
@@ -326,6 +420,30 @@ pub(crate) fn command(words: &[&str], more: &[String]) -> String {
 fn words(words: &[&str], more: &[String]) -> String {
     let words = words.iter().copied().chain(more.iter().map(String::as_str));
     words.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// A regular expression for the user agents that begin as that of `crawler`, up to its name: the
+/// name alone may be a part of others, such as `Client`. It needs no quotes in CSV.
+fn pattern(crawler: &UnknownCrawler) -> Option<String> {
+    let text = std::str::from_utf8(&crawler.user_agent).ok()?;
+    let name = std::str::from_utf8(&crawler.token).ok()?;
+    let start = &text[..text.find(name)? + name.len()];
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " -_/;:.()+".contains(c);
+    let escaped =
+        start.chars().flat_map(|c| ".()+".contains(c).then_some('\\').into_iter().chain([c]));
+    (start.len() <= PATTERN_BYTES_MAX && start.chars().all(is_plain))
+        .then(|| format!("^{}", escaped.collect::<String>()))
+}
+
+/// The words of an option with `value`.
+fn flag_words(flag: &str, value: &Value) -> Vec<String> {
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match value {
+        Value::Null | Value::Bool(false) => Vec::new(),
+        Value::Bool(true) => vec![flag.to_owned()],
+        Value::Array(all) => all.iter().flat_map(|one| [flag.to_owned(), word(one)]).collect(),
+        one => vec![flag.to_owned(), word(one)],
+    }
 }
 
 /// One word of a command. Control characters have no form that all shells share; they are shown

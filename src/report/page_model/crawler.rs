@@ -7,7 +7,7 @@ use crate::audit::crawler_row::ActorRow;
 use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::measures::sums::{Span, Statuses, Sums};
 use crate::measures::violation_networks::ViolationNetworks;
-use crate::merge::Merge;
+use crate::merge::{Merge, sum};
 use crate::time::Day;
 
 /// Sums over all origins.
@@ -17,6 +17,8 @@ pub struct CrawlerTotals {
     pub sums: Sums,
     /// The statuses of the answers to its violations.
     pub statuses: Statuses,
+    /// Its violations with a valid signature.
+    pub signed: u64,
     /// The fetches of robots.txt before its violations.
     pub prior_fetches: PriorFetchCounts,
     /// Its violations by day, for days with any.
@@ -55,15 +57,16 @@ impl CrawlerTotals {
     }
 
     /// Adds the row of one origin; `sums` are its requests.
-    pub(crate) fn add(&mut self, row: &ActorRow, sums: Sums) {
+    pub(crate) fn add(&mut self, limits: ConductLimits, row: &ActorRow, sums: Sums) {
         self.sums.absorb(sums);
         row.broken.iter().for_each(|broken| self.statuses.absorb(broken.tally.statuses));
+        self.signed.absorb(sum(row.broken.iter().map(|broken| broken.tally.signed)));
         for (day, of_day) in row.tally.days.iter().filter(|(_, of_day)| of_day.violations > 0) {
             *self.days.entry(*day).or_default() += of_day.violations;
         }
         self.networks.absorb(row.tally.violation_networks.clone());
         self.prior_fetches.absorb(row.prior_fetches.clone());
-        self.for_conduct.add(row, sums);
+        self.for_conduct.add(limits, row, sums);
         let (fetches, fetched) = (&mut self.fetches, &row.tally.robots_fetches);
         fetches.requests += sums.robots_txt_requests;
         fetches.successful += fetched.successful_fetches;

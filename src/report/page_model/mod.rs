@@ -22,7 +22,7 @@ use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
 use crate::measures::draft_effect::WhatIfChange;
 use crate::measures::sums::{Span, Sums};
-use crate::merge::Merge;
+use crate::merge::{Merge, sum};
 use crate::time::{Day, Hour};
 
 use super::files::files_of;
@@ -122,7 +122,7 @@ impl<'a> PageModel<'a> {
         let (sums, identity) = (row.tally.total(), row.actor.1);
         self.period.absorb(row.tally.span);
         if self.audit.is_tool(row.actor.0) {
-            self.tools.entry(row.actor).or_default().add(row, sums);
+            self.tools.entry(row.actor).or_default().add(self.audit.conduct_limits, row, sums);
             return;
         }
         self.identities.entry(identity).or_default().absorb(sums);
@@ -130,7 +130,7 @@ impl<'a> PageModel<'a> {
             let of_it = self.days.entry(*day).or_default();
             of_it.entry(identity).or_default().absorb(*of_day);
         }
-        self.crawlers.entry(row.actor).or_default().add(row, sums);
+        self.crawlers.entry(row.actor).or_default().add(self.audit.conduct_limits, row, sums);
     }
 
     /// The registry entry of `crawler`.
@@ -267,7 +267,7 @@ pub(crate) fn broken_rules(
     for by in audit.broken_rules().filter(by_actor) {
         rules.entry((by.2.rule.digest, by.2.rule.line)).or_default().push(by);
     }
-    let requests = |all: &Vec<BrokenBy<'_>>| all.iter().map(|by| by.2.tally.requests).sum();
+    let requests = |all: &Vec<BrokenBy<'_>>| sum(all.iter().map(|by| by.2.tally.requests));
     let Heaviest { rows, total } = Heaviest::of(rules.into_values(), rows_max, requests);
     let rows = rows.iter().filter_map(|all| RuleTotals::of(all, audit)).collect();
     Heaviest { rows, total }

@@ -27,6 +27,8 @@ pub struct RuleTotals<'a> {
     pub requests: u64,
     /// The statuses of their answers.
     pub statuses: Statuses,
+    /// Those with a valid signature.
+    pub signed: u64,
     /// Violating requests by crawler.
     pub by: BTreeMap<Actor, u64>,
     /// The origins, up to a limit.
@@ -41,10 +43,11 @@ impl<'a> RuleTotals<'a> {
     /// The totals of `all`, which broke one rule; `None` if `all` is empty.
     pub(crate) fn of(all: &[BrokenBy<'a>], audit: &ReportModel) -> Option<RuleTotals<'a>> {
         let (_, _, first) = all.first()?;
-        let (mut requests, mut statuses) = (0, Statuses::default());
+        let (mut requests, mut signed, mut statuses) = (0, 0, Statuses::default());
         let (mut by, mut origins) = (BTreeMap::new(), BTreeSet::new());
         for &(origin, actor, Broken { tally, .. }) in all {
             requests += tally.requests;
+            signed += tally.signed;
             statuses.absorb(tally.statuses);
             *by.entry(actor).or_default() += tally.requests;
             if origins.len() < ORIGINS_MAX {
@@ -57,7 +60,7 @@ impl<'a> RuleTotals<'a> {
         })?;
         let continued_over = all.iter().find_map(|(_, _, broken)| broken.rule.continued_over);
         let rule = &first.rule;
-        Some(RuleTotals { rule, requests, statuses, by, origins, continued_over, example })
+        Some(RuleTotals { rule, requests, statuses, signed, by, origins, continued_over, example })
     }
 }
 

@@ -25,7 +25,7 @@ table! {
         column("delay", "text", "value of the line, as written") => row.bytes(&asked.written),
         column("delay_seconds", "seconds, 3 decimals", "the same as a number, cut off after 3 decimals; empty if the value is not a number") => row.milliseconds(asked.milliseconds),
         column("group", "product token or `*`", "User-agent token through which the line applies to the crawler") => row.bytes(&asked.group),
-        column("honours_delay", "honoured, ignored, unknown", "whether the crawler honours Crawl-delay, according to the registry") => row.word(crawler.crawl_delay.as_str()),
+        column("honours_delay", "honoured, partly, ignored, unknown", "whether the crawler honours Crawl-delay, according to the registry; `partly`: up to some delay, or not for all requests") => row.word(crawler.crawl_delay.as_str()),
         count("requests", "requests of this row, without requests for robots.txt and requests without a path") => row.counts([*requests]),
         count("allowed_per_hour", "most requests in an hour that are possible with this delay: 3,600 / delay, rounded up; empty if it sets no limit") => row.maybe_counts(hourly.map(|excess| [excess.allowed])),
         count("over_hourly", "sum of the requests over that limit in all clock hours of UTC, of all clients together: at least this many came too early") => row.maybe_counts(hourly.map(|excess| [excess.requests_over])),

@@ -55,7 +55,7 @@ table! {
         count("requests", "requests with a path") => row.counts([rows.requests]),
         count("urls", "distinct URLs among them: origin, path and query; without queries if `--strip-query` is given") => row.counts([rows.urls.count()]),
         column("urls_form", "exact, estimate", "whether `urls` is exact, which it is up to 4,096, or an estimate from 4,097 hashes with a standard error of 1.6 %") => row.word(urls_form(&rows.urls)),
-        count("many_queries_requests", "requests for paths of one origin that this crawler requested with 10 or more different queries, where no query is one of them; 0 if `--strip-query` is given; only among the paths that are kept (see [limits](limits.md))") => row.counts([rows.many_urls_requests]),
+        count("many_queries_requests", "requests for paths of one origin that this crawler requested with 10 or more different queries, of which having no query is one; 0 if `--strip-query` is given; only among the paths that are kept (see [limits](limits.md))") => row.counts([rows.many_urls_requests]),
         column("many_queries_share", "fraction, 6 decimals", "many_queries_requests / requests") => row.fraction(rows.many_urls_requests, rows.requests),
     }
 }

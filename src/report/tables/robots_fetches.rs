@@ -20,7 +20,7 @@ table! {
         ORIGIN => row.text(origin),
         WHO => row.known_crawler(of.crawlers, *actor),
         ROBOTS_TXT_REQUESTS => row.counts([sums.robots_txt_requests]),
-        count("successful_fetches", "requests for robots.txt by GET that were answered 200 or 304") => row.counts([fetches.successful_fetches]),
+        count("successful_fetches", "requests for robots.txt by GET that were answered 200 or 304, without those in `fetch_altered`") => row.counts([fetches.successful_fetches]),
         STATUSES => row.statuses(&fetches.statuses),
         time("first_fetch_utc", "time of the first request for robots.txt in these logs") => row.maybe(fetched, 1, |row, span| row.time(span.first)),
         time("last_fetch_utc", "time of the last request for robots.txt in these logs") => row.maybe(fetched, 1, |row, span| row.time(span.last)),
@@ -30,6 +30,7 @@ table! {
         count("requests_before_first_fetch", "other requests in minutes before the first successful fetch; all of them if there is no fetch") => row.counts([fetches.requests_before_first_fetch()]),
         VIOLATIONS => row.counts([sums.violations]),
         PRIOR_FETCHES => row.prior_fetches(prior_fetches),
+        count("fetch_altered", "requests by GET that were answered with something other than robots.txt, such as a challenge: see [other answers](#other-answers)") => row.counts([fetches.altered]),
     }
 }
 
@@ -44,7 +45,7 @@ table! {
     cells row => {
         column("origin", "scheme://host[:port]", "origin that was requested; `*` for all origins together") => row.text(origin.unwrap_or("*")),
         CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
-        count("successful_fetches", "requests for robots.txt by GET that were answered 200 or 304") => row.counts([fetches]),
+        count("successful_fetches", "requests for robots.txt by GET that were answered 200 or 304, without those in `fetch_altered`") => row.counts([fetches]),
         count("gaps", "times from one of these fetches to the next at the same origin, by the minute: 0 within one minute") => row.counts([gaps.total()]),
         column("gap_minutes_median", "minutes", "median of these times, by the nearest rank") => row.maybe_counts(minutes(50)),
         column("gap_minutes_p95", "minutes", "their 95th percentile, by the nearest rank") => row.maybe_counts(minutes(95)),

@@ -6,7 +6,7 @@ use crate::table::columns::{
     BYTES, EXAMPLE, ORIGIN, PRIOR_FETCHES, REQUESTS, RULE, SEEN, STATUSES, WHO,
 };
 use crate::table::csv::Row;
-use crate::table::schema::{column, time};
+use crate::table::schema::{column, count, time};
 
 table! {
     /// A row for each broken rule and crawler.
@@ -33,5 +33,6 @@ table! {
         column("not_bound_reason", "user-triggered, declined, reported-not-following, ignores-star", "with `--include-unbound`: why the rule does not bind the crawler; empty if it does") => row.rule_not_bound_reason(of.crawlers.registry.crawler(actor.0), rule),
         time("snapshot_fetched_utc", "fetch time of the snapshot by which the earliest request was judged; empty without an archive") => row.maybe(example.snapshot, 1, Row::time),
         column("snapshot_age_seconds", "seconds", "age of the snapshot at the time of the request; negative if the snapshot is later and no earlier one is known") => row.snapshot_age(example.snapshot, example.time),
+        count("signed", "requests with a valid signature of an agent: see signatures.csv") => row.counts([tally.signed]),
     }
 }

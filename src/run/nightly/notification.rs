@@ -1,4 +1,4 @@
-//! The summary of a night, and whom it is sent to.
+//! The summary of a night, and its recipients.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,24 +1,33 @@
 //! Fetches of robots.txt files into an archive.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{ffi::OsString, io::BufRead, time::Duration};
 
 use crate::archive::{Store, directory::Directory, reader::Archive};
 use crate::audit;
+use crate::config::setting::Seconds;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, expand};
-use crate::net::settings::Settings;
+use crate::net::settings::{Ports, Reach, Settings, UserAgent};
 use crate::url::origin::Origin;
 
-use super::super::console::{Console, SharedConsole};
-use super::super::fetching::{LISTED_MAX, LoggedLimits, Origins, is_fetchable, origins_asked};
+use super::super::audit_progress::AuditProgress;
+use super::super::console::{Console, KeptMessages, SharedConsole};
+use super::super::fetching::{
+    FetchSummary, LISTED_MAX, LoggedLimits, Origins, is_fetchable, origins_asked,
+};
 use super::super::outcome::RunOutcome;
 use super::super::sandbox::access_rights::TcpUse;
 use super::named::{check_archive, named_origin};
 
 /// The most parallel fetches.
 const JOBS_MAX: usize = 1000;
+
+/// The longest time that an application may name, in seconds: a day.
+const SECONDS_MAX: f64 = 86_400.0;
 
 /// Fetches that are ready to run.
 #[derive(Debug)]
@@ -41,6 +50,70 @@ pub(crate) struct FetchRun {
     pub console: SharedConsole,
 }
 
+/// What an application asks for. Each field is the flag of `botaudit robots fetch` with that name.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct FetchRequest {
+    /// Origins.
+    pub origins: Vec<String>,
+    /// The archive.
+    pub archive: PathBuf,
+    /// Logs whose hosts are fetched from.
+    pub from_log: Vec<OsString>,
+    /// The number of fetches at the same time.
+    pub jobs: usize,
+    /// The pause between two requests to a host, in seconds.
+    pub delay: f64,
+    /// The time limit of one fetch, in seconds.
+    pub timeout: f64,
+    /// The User-Agent header to send.
+    pub user_agent: Option<String>,
+}
+
+impl FetchRequest {
+    /// Fetches, while `progress` can stop it. Returns the number of origins with each outcome, and
+    /// warnings.
+    ///
+    /// # Errors
+    /// If a setting is not valid, the archive cannot be written, or it was stopped.
+    pub fn run(self, progress: &AuditProgress) -> Result<(BTreeMap<String, u64>, Vec<String>)> {
+        if self.origins.iter().any(|origin| origin == "-") {
+            return Err(Error::usage("'-' is not an origin; write https://example.com"));
+        }
+        let seconds = |name: &str, seconds: f64, least: f64| match seconds {
+            _ if (least..=SECONDS_MAX).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+            _ => Err(Error::usage(format!(
+                "{name} is {seconds}; write seconds from {least} to {SECONDS_MAX}"
+            ))),
+        };
+        let (pause, total_timeout) =
+            (seconds("delay", self.delay, 0.0)?, seconds("timeout", self.timeout, 0.1)?);
+        let user_agent = self.user_agent.as_deref().map(UserAgent::new).transpose()?;
+        let messages = Arc::new(KeptMessages::followed_by(progress.clone()));
+        let run = FetchRun {
+            origins: self.origins,
+            archive: self.archive,
+            from_log: self.from_log,
+            limits: LoggedLimits {
+                reach: Reach::Public,
+                ports: Ports::Usual,
+                budget: Seconds::OF_FETCHES.get(),
+            },
+            jobs: self.jobs,
+            pause,
+            settings: Settings {
+                user_agent: user_agent.unwrap_or_default(),
+                total_timeout,
+                ..Settings::default()
+            },
+            console: Arc::clone(&messages) as _,
+        };
+        let (summary, _) = run.fetch()?;
+        let warnings = messages.take().into_iter().chain(summary.problem());
+        Ok((summary.by_outcome().clone(), warnings.collect()))
+    }
+}
+
 /// The origins to fetch from, and the problems with reading them.
 struct Asked<'a> {
     origins: Origins,
@@ -54,6 +127,20 @@ impl FetchRun {
     /// # Errors
     /// If a setting is not valid, or the archive cannot be written.
     pub(crate) fn run(self) -> Result<RunOutcome> {
+        let console = Arc::clone(&self.console);
+        let (summary, problems) = self.fetch()?;
+        let unfetched = summary.problem();
+        console.show(&summary.text())?;
+        unfetched.iter().for_each(|why| console.warn(why));
+        Ok(if problems > 0 || unfetched.is_some() {
+            RunOutcome::Incomplete
+        } else {
+            RunOutcome::Done
+        })
+    }
+
+    /// Fetches from all origins. Returns the number of other problems, too.
+    fn fetch(self) -> Result<(FetchSummary, usize)> {
         if !(1..=JOBS_MAX).contains(&self.jobs) {
             return Err(Error::usage(format!(
                 "--jobs {} is not valid; write a number from 1 to \
@@ -78,14 +165,7 @@ impl FetchRun {
             self.jobs,
             &self.console,
         )?;
-        let unfetched = summary.problem();
-        self.console.show(&summary.text())?;
-        unfetched.iter().for_each(|why| self.console.warn(why));
-        Ok(if problems > 0 || unfetched.is_some() {
-            RunOutcome::Incomplete
-        } else {
-            RunOutcome::Done
-        })
+        Ok((summary, problems))
     }
 
     fn asked(&self) -> Result<Asked<'_>> {

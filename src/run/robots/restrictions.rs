@@ -1,15 +1,17 @@
-//! What robots.txt files leave to crawlers, as a table.
+//! How far robots.txt files restrict crawlers, as a table.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use crate::archive::import::time_named;
-use crate::archive::{Store, entry::HistoryEntry, reader::Archive, snapshot::Snapshot};
+use crate::archive::{Store, entry::HistoryEntry, snapshot::Snapshot};
 use crate::classify::restrictions::{
     NamedProfile, OriginRules, RESTRICTIONS, RulesInForce, RulesOf, rows,
 };
 use crate::error::{Error, Result};
 use crate::judge::history::History;
+use crate::judge::profile::CrawlerProfile;
 use crate::judge::timeline::{BeforeFirst, Ruling};
 use crate::numbers::{counted, grouped};
 use crate::pipeline::mapped::mapped;
@@ -89,19 +91,12 @@ impl RestrictionsRun {
         if names.is_empty() {
             return Err(Error::usage("no crawler given; use --crawler, --token or --user-agent"));
         }
-        let at = self.at.as_deref().map(named_time).transpose()?;
+        let times = Times::new(self.at.as_deref(), self.every)?;
         let store = Store::open(&self.robots)?;
-        if !store.has_history() && (at.is_some() || self.every.is_some()) {
-            return Err(Error::usage(
-                "--at and --every need an archive: files have no times; see botaudit robots import",
-            ));
-        }
+        times.check(&store)?;
         let mut table = Table::new(&self, &names)?;
         let mut read = |origins: Vec<OriginRules>| table.add(&origins, &names);
-        let failures = match &store {
-            Store::Archive(archive) => self.of_archive(archive, at, &mut read)?,
-            _ => self.of_files(&store, &mut read)?,
-        };
+        let failures = each_origin(&store, times, &mut read)?;
         let totals = table.finish()?;
         failures.iter().for_each(|failure| self.console.warn(failure));
         summary(&names, &totals).iter().for_each(|line| self.console.say(line));
@@ -118,110 +113,175 @@ impl RestrictionsRun {
         self.console.begin_with(&outputs, TcpUse::None);
         Ok(())
     }
+}
 
-    /// A row for each name and time of each origin. Returns why some could not be read.
-    fn of_archive(
-        &self,
-        archive: &Archive,
-        at: Option<UtcTime>,
-        read: &mut dyn FnMut(Vec<OriginRules>) -> Result<()>,
-    ) -> Result<Vec<String>> {
-        let mut origins = Vec::new();
-        archive.each_origin(|summary| {
-            origins.push(summary.origin);
-            Ok(())
-        })?;
-        let mut failures = Vec::new();
-        for some in origins.chunks(ORIGINS_AT_ONCE) {
-            let mut rules = Vec::new();
-            for origin in some {
-                match self.of_origin(archive, origin, at) {
-                    Ok(of_origin) => rules.push(of_origin),
-                    Err(err) => failures.push(err.to_string()),
-                }
-            }
-            read(rules)?;
+/// The columns of the table, with their units.
+#[doc(hidden)]
+pub fn restrictions_columns() -> impl Iterator<Item = (&'static str, &'static str)> {
+    RESTRICTIONS.columns.iter().map(|column| (column.name, column.unit))
+}
+
+/// The table of `store` for applications, as CSV: parts of it go to `take`, without a header. Returns why some files could not be read. `at` and `every` are as on the command line.
+///
+/// # Errors
+/// If a time is not valid, the files cannot be read, or `take` fails.
+#[doc(hidden)]
+pub fn restrictions_csv(
+    store: &Store,
+    crawlers: Vec<(String, CrawlerProfile)>,
+    at: Option<&str>,
+    every: Option<&str>,
+    take: &mut dyn FnMut(Vec<u8>) -> Result<()>,
+) -> Result<Vec<String>> {
+    let names = crawlers.into_iter().map(|(name, profile)| NamedProfile { name, profile });
+    let names: Vec<NamedProfile> = names.collect();
+    let times = Times::new(at, every.map(str::parse).transpose()?)?;
+    times.check(store)?;
+    each_origin(store, times, &mut |origins| {
+        let parts: Vec<(Vec<u8>, Totals)> = mapped(&origins, |of| rendered(of, &names, false));
+        take(parts.into_iter().flat_map(|(text, _)| text).collect())
+    })
+}
+
+/// The times of the rows of an origin.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    /// The time of the rules; `None` means that of the newest snapshot.
+    at: Option<UtcTime>,
+    /// The periods at whose ends the rules count, instead of one time.
+    every: Option<Every>,
+}
+
+impl Times {
+    fn new(at: Option<&str>, every: Option<Every>) -> Result<Times> {
+        if at.is_some() && every.is_some() {
+            return Err(Error::usage("--at and --every exclude each other; use one"));
         }
-        Ok(failures)
+        Ok(Times { at: at.map(named_time).transpose()?, every })
     }
 
-    fn of_origin(
-        &self,
-        archive: &Archive,
-        origin: &Origin,
-        at: Option<UtcTime>,
-    ) -> Result<OriginRules> {
-        let entries = archive.history(origin)?;
-        let history = History::new(&entries);
-        let mut bodies = Vec::new();
-        let mut known = BTreeMap::new();
-        let mut in_force = Vec::new();
-        for time in self.times(&entries, at) {
-            let ruling = history.timeline.at(time, BeforeFirst::Unknown);
-            let decided = ruling.and_then(|ruling| entries.get(ruling.decided_by));
-            let rules = match ruling.map(|ruling| ruling.ruling) {
-                Some(Ruling::Rules(version)) => {
-                    let at = *known.entry(version.0).or_insert(bodies.len());
-                    if at == bodies.len() {
-                        bodies.push(archive.body(history.body(version))?);
-                    }
-                    RulesOf::Body(at)
-                }
-                Some(Ruling::AllowAll(_)) => RulesOf::Nobody,
-                Some(Ruling::Unreachable) => RulesOf::Unreachable,
-                None => RulesOf::Unknown,
-            };
-            in_force.push(RulesInForce {
-                at: Some(time),
-                fetched_at: decided.map(|entry| entry.fetch.fetched_at),
-                outcome: decided.map_or_else(String::new, |entry| entry.fetch.outcome.to_string()),
-                rules,
-            });
+    /// Checks that `store` has times, if one is asked for.
+    fn check(self, store: &Store) -> Result<()> {
+        match store.has_history() || (self.at.is_none() && self.every.is_none()) {
+            true => Ok(()),
+            false => Err(Error::usage(
+                "--at and --every need an archive: files have no times; see botaudit robots import",
+            )),
         }
-        Ok(OriginRules { origin: origin.to_string(), bodies, in_force })
     }
 
     /// The times of an origin with these snapshots.
-    fn times(&self, entries: &[HistoryEntry], at: Option<UtcTime>) -> Vec<UtcTime> {
+    fn of(self, entries: &[HistoryEntry]) -> Vec<UtcTime> {
         let [Some(first), Some(last)] = [entries.first(), entries.last()] else {
             return Vec::new();
         };
         let (first, last) = (first.fetch.fetched_at, last.fetch.fetched_at);
         match self.every {
             Some(every) => every.ends(first, last),
-            None => vec![at.unwrap_or(last)],
+            None => vec![self.at.unwrap_or(last)],
         }
     }
+}
 
-    /// A row for each name of each file.
-    fn of_files(
-        &self,
-        store: &Store,
-        read: &mut dyn FnMut(Vec<OriginRules>) -> Result<()>,
-    ) -> Result<Vec<String>> {
-        let files: Vec<(String, PathBuf)> = match store {
-            Store::Directory(directory) => directory.named_files(),
-            _ => vec![(self.robots.display().to_string(), self.robots.clone())],
-        };
-        let mut failures = Vec::new();
-        for some in files.chunks(ORIGINS_AT_ONCE) {
-            let mut rules = Vec::new();
-            for (name, path) in some {
-                match Snapshot::from_file(path) {
-                    Ok(snapshot) => rules.push(of_file(name.clone(), snapshot)),
-                    Err(err) => failures.push(err.to_string()),
-                }
-            }
-            read(rules)?;
+/// Gives the rules of each origin or file of `store` to `read`. Returns why some could not be read.
+fn each_origin(
+    store: &Store,
+    times: Times,
+    read: &mut dyn FnMut(Vec<OriginRules>) -> Result<()>,
+) -> Result<Vec<String>> {
+    let mut origins = Vec::new();
+    match store {
+        Store::Archive(archive) => archive.each_origin(|summary| {
+            origins.push(summary.origin);
+            Ok(())
+        })?,
+        Store::Memory(memory) => origins = memory.origins(),
+        Store::File(path) => {
+            return each_file(&[(path.display().to_string(), path.clone())], read);
         }
-        Ok(failures)
+        Store::Directory(directory) => return each_file(&directory.named_files(), read),
     }
+    let mut failures = Vec::new();
+    for some in origins.chunks(ORIGINS_AT_ONCE) {
+        let mut rules = Vec::new();
+        for origin in some {
+            match of_origin(store, origin, times) {
+                Ok(of_origin) => rules.push(of_origin),
+                Err(err) => failures.push(err.to_string()),
+            }
+        }
+        read(rules)?;
+    }
+    Ok(failures)
+}
+
+fn of_origin(store: &Store, origin: &Origin, times: Times) -> Result<OriginRules> {
+    let entries = store.history(origin)?;
+    let history = History::new(&entries);
+    let mut bodies = Vec::new();
+    let mut known = BTreeMap::new();
+    let mut in_force = Vec::new();
+    for time in times.of(&entries) {
+        let ruling = history.timeline.at(time, BeforeFirst::Unknown);
+        let decided = ruling.and_then(|ruling| entries.get(ruling.decided_by));
+        let rules = match ruling.map(|ruling| ruling.ruling) {
+            Some(Ruling::Rules(version)) => {
+                let at = *known.entry(version.0).or_insert(bodies.len());
+                if at == bodies.len() {
+                    bodies.push(store.body(origin, history.body(version))?.into());
+                }
+                RulesOf::Body(at)
+            }
+            Some(Ruling::AllowAll(_)) => RulesOf::Nobody,
+            Some(Ruling::Unreachable) => RulesOf::Unreachable,
+            None => RulesOf::Unknown,
+        };
+        in_force.push(RulesInForce {
+            at: Some(time),
+            fetched_at: decided.map(|entry| entry.fetch.fetched_at),
+            outcome: decided.map_or_else(String::new, |entry| entry.fetch.outcome.to_string()),
+            rules,
+        });
+    }
+    Ok(OriginRules { origin: origin.to_string(), bodies, in_force })
+}
+
+/// Gives the rules of `files` to `read`, which have names. Returns why some could not be read.
+fn each_file(
+    files: &[(String, PathBuf)],
+    read: &mut dyn FnMut(Vec<OriginRules>) -> Result<()>,
+) -> Result<Vec<String>> {
+    let mut failures = Vec::new();
+    for some in files.chunks(ORIGINS_AT_ONCE) {
+        let mut rules = Vec::new();
+        for (name, path) in some {
+            match Snapshot::from_file(path) {
+                Ok(snapshot) => rules.push(of_file(name.clone(), snapshot)),
+                Err(err) => failures.push(err.to_string()),
+            }
+        }
+        read(rules)?;
+    }
+    Ok(failures)
 }
 
 fn of_file(origin: String, snapshot: Snapshot) -> OriginRules {
     let outcome = "file".to_owned();
     let rules = RulesInForce { at: None, fetched_at: None, outcome, rules: RulesOf::Body(0) };
     OriginRules { origin, bodies: vec![snapshot.body], in_force: vec![rules] }
+}
+
+impl FromStr for Every {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Every> {
+        match text {
+            "week" => Ok(Every::Week),
+            "month" => Ok(Every::Month),
+            "year" => Ok(Every::Year),
+            _ => Err(Error::usage(format!("--every: '{text}' is not week, month or year"))),
+        }
+    }
 }
 
 impl Every {
@@ -275,10 +335,7 @@ impl Table {
             None => OutputFile::stream(Path::new(STDOUT_NAME), run.console.stdout()?)?,
         };
         if !run.is_json {
-            let header = CsvTable::with_header(Vec::new(), &RESTRICTIONS)
-                .and_then(CsvTable::finish)
-                .expect("memory can be written");
-            output.put(&header)?;
+            output.put(&header())?;
         }
         Ok(Table { output, is_json: run.is_json, totals: vec![BTreeMap::new(); names.len()] })
     }
@@ -302,6 +359,12 @@ impl Table {
         self.output.commit()?;
         Ok(self.totals)
     }
+}
+
+/// The header of the CSV file.
+fn header() -> Vec<u8> {
+    let header = CsvTable::with_header(Vec::new(), &RESTRICTIONS).and_then(CsvTable::finish);
+    header.expect("memory can be written")
 }
 
 /// The lines of an origin, and their numbers.

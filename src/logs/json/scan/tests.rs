@@ -1,6 +1,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::*;
+use crate::random::Random;
 
 const PATHS: [&str; 6] = ["a", "b", "c.a", "c.b", "c.c.a", "é.b"];
 
@@ -152,16 +153,7 @@ fn first(value: &Json) -> Option<&Json> {
     }
 }
 
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-
     fn value(&mut self, depth: usize) -> Json {
         const TEXTS: [&str; 6] = ["", "x", "-", "a\"b\\c/\n", "\u{e9}\u{1f600}\0", "\u{7f}{[,]}:"];
         match self.below(if depth > 3 { 5 } else { 8 }) {
@@ -183,7 +175,7 @@ impl Random {
 
 #[test]
 fn serde_json_finds_the_same() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new();
     for round in 0..3000 {
         let object = random.object(0);
         let mut line = match round % 2 {

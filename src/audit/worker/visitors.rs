@@ -1,0 +1,197 @@
+//! Counts the lines of browsers and of clients without a user agent, and visits that products sent.
+//!
+//! These are most lines, so nearly all of them only add one to a number, which is added to the
+//! counter at the end of a day. Those of the sample are judged.
+
+use crate::bytes::equal;
+use crate::crawlers::ranges::Ranges;
+use crate::judge::verdict::JudgedAt;
+use crate::logs::record::{Fields, Scratch};
+use crate::time::UtcTime;
+use crate::url::path::prepare;
+
+use super::super::client_address::{address, client_address};
+use super::super::input_tally::InputTally;
+use super::visitor_counts::{UnlistedRuled, Visitor, sampled};
+use super::{Context, Worker};
+
+impl Worker<'_> {
+    /// Counts a line of a client that is not a crawler.
+    #[inline]
+    pub(super) fn count_visitor(
+        &mut self,
+        visitor: Visitor,
+        fields: &Fields<'_>,
+        scratch: &mut Scratch,
+        tally: &mut InputTally,
+    ) {
+        self.begin(fields, scratch, tally);
+        let lists = self.context.identities.ranges.as_ref();
+        let is_disguised = lists.is_some_and(|lists| self.count_disguised(lists, fields, scratch));
+        if !is_disguised {
+            match fields.is_sampled() {
+                true => self.count_sampled(visitor, fields, scratch),
+                false => self.visitors.requests[visitor as usize] += 1,
+            }
+        }
+        self.count_referer(fields, scratch, tally);
+    }
+
+    /// Counts a line of a client that is not a crawler by its user agent, whose request the agent of
+    /// this operator signed.
+    pub(super) fn count_signer(
+        &mut self,
+        operator: String,
+        fields: &Fields<'_>,
+        scratch: &mut Scratch,
+        tally: &mut InputTally,
+    ) {
+        self.begin(fields, scratch, tally);
+        let ruled = self.rule_unlisted(fields, scratch, b"");
+        let days = self.counter.clients.signed.entry(operator).or_default();
+        days.add(self.visitors.day, sampled(ruled));
+        self.count_referer(fields, scratch, tally);
+    }
+
+    /// Counts the line, and turns to its minute.
+    #[inline]
+    fn begin(&mut self, fields: &Fields<'_>, scratch: &mut Scratch, tally: &mut InputTally) {
+        tally.other += 1;
+        if !fields.is_of_minute(&mut self.visitors.minute) {
+            self.turn_to_minute(fields, scratch);
+        }
+    }
+
+    #[inline]
+    fn count_referer(
+        &mut self,
+        fields: &Fields<'_>,
+        scratch: &mut Scratch,
+        tally: &mut InputTally,
+    ) {
+        let referer = fields.raw_referer();
+        if referer.is_empty() {
+            return;
+        }
+        tally.with_referer += 1;
+        if !self.referers.is_last_other(referer) && referer != b"-" {
+            self.count_visit(fields, scratch);
+        }
+    }
+
+    /// Adds the counts to the counter.
+    pub(super) fn add_visitors(&mut self) {
+        self.visitors.add_to(&mut self.counter.clients);
+    }
+
+    /// Goes on with the day of the line.
+    #[inline(never)]
+    fn turn_to_minute(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) {
+        let zone = self.context.zone;
+        let time = fields.time_near_the_last(scratch);
+        let day = time.map(|time| zone.day_of(time));
+        if day != self.visitors.day {
+            self.add_visitors();
+            self.visitors.day = day;
+        }
+        // Before there were time zones, days of places began within a minute.
+        let seconds = time.map_or(0, UtcTime::unix_seconds);
+        let minute = seconds - seconds.rem_euclid(60);
+        let ends = [minute, minute + 59].map(UtcTime::from_unix_seconds);
+        if ends.into_iter().flatten().any(|end| Some(zone.day_of(end)) != day) {
+            self.visitors.minute.forget();
+        }
+    }
+
+    /// Counts a line of the sample.
+    #[inline(never)]
+    fn count_sampled(&mut self, visitor: Visitor, fields: &Fields<'_>, scratch: &mut Scratch) {
+        let ruled = self.rule_unlisted(fields, scratch, b"");
+        let clients = &mut self.counter.clients;
+        let sum = match visitor {
+            Visitor::Browser => &mut clients.browsers,
+            Visitor::NoUserAgent => &mut clients.no_user_agent,
+        };
+        sum.add(self.visitors.day, sampled(ruled));
+        if let Some(UnlistedRuled { origin, verdict, .. }) = ruled
+            && visitor == Visitor::Browser
+        {
+            self.counter.rows.browsers(origin).count(verdict);
+        }
+    }
+
+    /// Counts a line whose address is on a list of a crawler, though its user agent is not the
+    /// crawler's. An address that was zeroed in part may stand for others: it tells nothing.
+    #[inline(never)]
+    fn count_disguised(
+        &mut self,
+        lists: &Ranges,
+        fields: &Fields<'_>,
+        scratch: &mut Scratch,
+    ) -> bool {
+        let trusted = self.context.trusted_proxies;
+        let client = fields.client();
+        // Behind a proxy, the same client of a line is many.
+        if trusted.is_empty() {
+            if equal(client, &self.visitors.last_unlisted) {
+                return false;
+            }
+            let address = address(client);
+            if !address.is_some_and(|address| lists.ever_contain(address)) {
+                self.visitors.last_unlisted.clear();
+                self.visitors.last_unlisted.extend_from_slice(client);
+                return false;
+            }
+        }
+        let Ok(record) = fields.record(scratch) else { return false };
+        let listed = client_address(&record, trusted)
+            .and_then(|address| lists.crawler_with(address, record.time));
+        let Some(crawler) = listed else { return false };
+        let ruled = self.rule_unlisted(fields, scratch, b"");
+        let operator = &self.context.registry.crawler(crawler).operator;
+        let disguised = &mut self.counter.clients.disguised;
+        if !disguised.contains_key(&**operator) {
+            disguised.insert(operator.to_string(), Default::default());
+        }
+        if let Some(days) = disguised.get_mut(&**operator) {
+            days.add(self.visitors.day, sampled(ruled));
+        }
+        true
+    }
+
+    /// The decision of the groups for `name`, or else of the `*` groups; `None` if the line cannot be
+    /// read past the user agent. No group is for an empty name.
+    pub(super) fn rule_unlisted(
+        &mut self,
+        fields: &Fields<'_>,
+        scratch: &mut Scratch,
+        name: &[u8],
+    ) -> Option<UnlistedRuled> {
+        let record = fields.record(scratch).ok()?;
+        let (target, site) = self.address(&record);
+        // Its robots.txt was used, so the tally lists it.
+        let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
+        let Context { judge, before_first, registry, .. } = *self.context;
+        let path = target.path();
+        let path = path.map(|path| prepare(path, judge.dialect(), &mut self.path_scratch));
+        let known = self.sites.get(site).known(judge);
+        let at = JudgedAt::Time(record.time, before_first);
+        let who = (name, registry.generic());
+        let verdict = judge.verdict_by_name(&self.decisions, known, who, path, at).verdict;
+        Some(UnlistedRuled { verdict, origin, time: record.time, bytes: record.bytes })
+    }
+
+    /// Counts the visit, if the Referer is of a product.
+    #[inline(never)]
+    fn count_visit(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) {
+        let product = self.referers.product(fields.raw_referer(), || fields.referer(scratch));
+        let Some(product) = product else { return };
+        let Ok(record) = fields.record(scratch) else { return };
+        if record.method == b"GET" && (1..400).contains(&record.status) {
+            let (_, site) = self.address(&record);
+            let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
+            let visits = self.counter.rows.visits(origin).entry(product);
+            visits.count(record.time, record.status, record.bytes);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Signatures of requests: HTTP Message Signatures (RFC 9421) with the profile Web Bot Auth
+//! (draft-ietf-webbotauth-httpsig-protocol).
+//!
+//! All is computed from a line of a log, keys and times. Nothing here asks the network, and what a client
+//! sent cannot fail or take more than a bounded time.
+
+pub(crate) mod base;
+pub(crate) mod check;
+pub(crate) mod fields;
+pub(crate) mod keys;
+pub(crate) mod openssl;

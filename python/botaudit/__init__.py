@@ -1,8 +1,8 @@
 """Which crawler may request which URL by robots.txt, and which crawlers broke its rules.
 
-`Classifier` answers for columns of URLs, `RobotsTxt` for one robots.txt. The module
-`botaudit.spark` has the same for data frames of Apache Spark. pyarrow is imported when it is
-first needed.
+`Classifier` answers for columns of URLs, `RobotsTxt` for one robots.txt, `restrictions` for many
+files, and `audit` makes the report of access logs. The module `botaudit.spark` has the same for
+data frames of Apache Spark. pyarrow is imported when it is first needed.
 """
 
 from __future__ import annotations
@@ -11,29 +11,50 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from botaudit import _botaudit
 from botaudit._botaudit import Matcher, RobotsTxt, __version__
+from botaudit._fetch import fetch
+from botaudit._identity import Identity, identify
+from botaudit._robots_txt import Group, Rule
 
 if TYPE_CHECKING:
+    from botaudit import spark as spark
+    from botaudit._audit import AuditReport, audit
     from botaudit._classifier import Classifier
+    from botaudit._registry import crawlers
     from botaudit._report import read_report
+    from botaudit._restrictions import restrictions
     from botaudit._robots import origins, robots_from_warc
 
 __all__ = [
+    "AuditReport",
     "Classifier",
     "Finding",
+    "Group",
+    "Identity",
     "Matcher",
     "RobotsTxt",
+    "Rule",
     "__version__",
+    "audit",
+    "crawlers",
+    "fetch",
+    "identify",
     "lint",
     "origins",
     "read_report",
+    "restrictions",
     "robots_from_warc",
 ]
 
 _MODULES = {
+    "AuditReport": "_audit",
     "Classifier": "_classifier",
+    "audit": "_audit",
+    "crawlers": "_registry",
     "origins": "_robots",
     "read_report": "_report",
+    "restrictions": "_restrictions",
     "robots_from_warc": "_robots",
+    "spark": "spark",
 }
 
 
@@ -66,6 +87,12 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'botaudit' has no attribute '{name}'")
     from importlib import import_module
 
-    value = getattr(import_module(f"botaudit.{_MODULES[name]}"), name)
+    module = import_module(f"botaudit.{_MODULES[name]}")
+    value = module if name == _MODULES[name] else getattr(module, name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """What is public."""
+    return [*__all__, "spark"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +24,9 @@ ROBOTS = pa.schema(
 ROWS = 1 << 19
 """The most rows that are judged at once: with more rows, an origin occurs more often."""
 
+THREADS_MAX = 1024
+"""The most threads, as of the command."""
+
 _INTERFACE = "an object with the Arrow interface, such as a table of pyarrow, polars or DuckDB"
 
 
@@ -29,6 +34,7 @@ def reader(data: Any, column: str) -> pa.RecordBatchReader:
     """The batches of `data`; if it is a single column, its name is `column`."""
     if isinstance(data, pa.RecordBatchReader):
         return data
+    data = _of_python(data, column)
     if isinstance(data, (pa.Array, pa.ChunkedArray)) and not pa.types.is_struct(data.type):
         data = pa.table({column: data})
     if hasattr(data, "__arrow_c_stream__"):
@@ -43,7 +49,79 @@ def reader(data: Any, column: str) -> pa.RecordBatchReader:
         else:
             batch = pa.record_batch({column: array})
         return pa.RecordBatchReader.from_batches(batch.schema, [batch])
-    raise TypeError(f"data is of the type {type(data).__name__}; give {_INTERFACE}")
+    raise TypeError(f"data is of the type {type(data).__name__}; give {_advice(data)}")
+
+
+def _of_python(data: Any, column: str) -> Any:
+    """Lists, dicts, arrays of numpy and datasets as data of pyarrow; other data as it is."""
+    if isinstance(data, Mapping):
+        return pa.table(dict(data))
+    if isinstance(data, (list, tuple)):
+        if data and isinstance(data[0], Mapping):
+            return pa.Table.from_pylist(list(data))
+        return pa.table({column: pa.array(data, None if data else pa.string())})
+    numpy: Any = sys.modules.get("numpy")
+    if isinstance(data, getattr(numpy, "ndarray", ())):
+        return pa.table({column: pa.array(data, from_pandas=True)})
+    # Batches of a dataset are read when they are judged.
+    dataset: Any = sys.modules.get("pyarrow.dataset")
+    if dataset is not None and isinstance(data, dataset.Dataset):
+        return pa.RecordBatchReader.from_batches(data.schema, data.to_batches())
+    if dataset is not None and isinstance(data, dataset.Scanner):
+        return data.to_reader()
+    return data
+
+
+def _advice(data: Any) -> str:
+    """What to give in place of data that cannot be read."""
+    module = type(data).__module__.partition(".")[0]
+    match module, type(data).__name__:
+        case "polars", "LazyFrame":
+            return "data.collect()"
+        case "pyspark", _:
+            return "it to botaudit.spark.classify"
+        case "dask", _:
+            return "data.compute(), or use data.map_partitions(classifier.classify)"
+        case "pandas", _:
+            return "data.to_series() or data.to_frame()"
+        case "builtins", "str" | "bytes":
+            return f"[{data!r}]"
+    if isinstance(data, Iterable):
+        return "list(data)"
+    return _INTERFACE
+
+
+def threads(asked: int) -> int:
+    """The number of threads; 0 stands for one for each core."""
+    if asked < 0 or asked > THREADS_MAX:
+        raise ValueError(f"threads is {asked}; write a number up to {THREADS_MAX}, 0 for all cores")
+    if asked:
+        return asked
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def packed(batches: list[list[pa.Array]]) -> bytes:
+    """Columns of some batches as bytes; of sliced arrays, only what they show."""
+    sink = pa.BufferOutputStream()
+    for columns in batches:
+        batch = pa.RecordBatch.from_arrays(columns, [str(at) for at in range(len(columns))])
+        # The types may differ between batches.
+        with pa.ipc.new_stream(sink, batch.schema) as stream:
+            stream.write_batch(batch)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def unpacked(packed: bytes) -> list[list[pa.Array]]:
+    """The columns of such batches."""
+    source = pa.BufferReader(packed)
+    batches: list[list[pa.Array]] = []
+    while source.tell() < source.size():
+        with pa.ipc.open_stream(source) as stream:
+            batches.extend(batch.columns for batch in stream)
+    return batches
 
 
 def of_size(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

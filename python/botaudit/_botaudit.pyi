@@ -1,10 +1,12 @@
 """The native half of the package; `botaudit` is the interface."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import NoReturn, final, overload
 
 import pyarrow as pa
+
+from botaudit._robots_txt import Group, Rule
 
 __version__: str
 COLUMNS: list[str]
@@ -42,9 +44,30 @@ class RobotsTxt:
     @overload
     def matcher(self, *, user_agent: str | bytes) -> Matcher:
         """The rules for the sender of this whole User-Agent header."""
+    @overload
+    def crawl_delay(self, product_token: str) -> float | None:
+        """The Crawl-delay in seconds for the crawler with this product token.
+
+        None if there is none, or it is not a number.
+        """
+    @overload
+    def crawl_delay(self, *, user_agent: str | bytes) -> float | None:
+        """The Crawl-delay in seconds for the sender of this whole User-Agent header."""
     @property
-    def sitemaps(self) -> list[bytes]:
-        """The values of all Sitemap lines."""
+    def groups(self) -> list[Group]:
+        """The groups, in the order of the file."""
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules of all groups, in the order of the file."""
+    @property
+    def sitemaps(self) -> list[str]:
+        r"""The values of all Sitemap lines; what is not visible text is `\xHH`."""
+    @property
+    def dialect(self) -> str:
+        """How percent-encodings are compared: "google" or "rfc9309"."""
+    @property
+    def body(self) -> bytes:
+        """The bytes of the file that count."""
 
 @final
 class Matcher:
@@ -54,6 +77,18 @@ class Matcher:
         """Whether the crawler may request the target: a path or a URL."""
     def decide(self, target: str | bytes) -> tuple[bool, int | None]:
         """Whether the crawler may request the target, and the line of the deciding rule or None."""
+
+@final
+class AuditReport:
+    def tables(self) -> list[str]: ...
+    def table(self, name: str) -> tuple[bytes, list[tuple[str, str]]] | None: ...
+    def run_json(self) -> str: ...
+    def summary(self) -> str: ...
+    def warnings(self) -> list[str]: ...
+    def has_violations(self) -> bool: ...
+    def is_complete(self) -> bool: ...
+    def unjudged(self) -> str | None: ...
+    def save(self, directory: str | PathLike[str]) -> None: ...
 
 @final
 class AnswerTexts:
@@ -88,11 +123,37 @@ class Classifier:
     ) -> list[pa.Array]: ...
     def warnings(self) -> list[str]: ...
 
+def audit(
+    logs: list[str], settings: str, progress: Callable[[int, int | None], object] | None
+) -> AuditReport: ...
+def audit_settings() -> list[str]: ...
+def crawlers_json(file: str | PathLike[str] | None) -> str: ...
+def fetch(
+    origins: list[str],
+    archive: str | PathLike[str],
+    from_log: list[str],
+    jobs: int,
+    delay: float,
+    timeout: float,
+    user_agent: str | None,
+) -> tuple[dict[str, int], list[str]]: ...
+def identify_json(user_agent: bytes) -> tuple[str, bool]: ...
 def line_errors(body: bytes) -> list[tuple[int, str, str]]: ...
 def lint(body: str | bytes, dialect: str) -> list[tuple[int, str, str, str, str]]: ...
 def origins(url: pa.Array) -> pa.Array: ...
 def repeated(rows: int, times: int) -> pa.Array: ...
 def report_columns() -> list[tuple[str, list[tuple[str, str]]]]: ...
+def restrictions(
+    path: str | PathLike[str] | None,
+    batches: list[list[pa.Array]],
+    crawlers: list[str],
+    tokens: list[str],
+    user_agents: list[bytes],
+    at: str | None,
+    every: str | None,
+    take: Callable[[bytes], None],
+) -> list[str]: ...
+def restrictions_columns() -> list[tuple[str, str]]: ...
 def robots_faults(columns: list[pa.Array]) -> list[tuple[int, str]]: ...
 def robots_from_warc(path: str) -> tuple[list[pa.Array], list[tuple[int | None, str]]]: ...
 def robots_txt_origin(url: str) -> str | None: ...

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from botaudit import _arrow, _botaudit, _frames
+from botaudit._progress import Asked, Progress
+from botaudit._restrictions import named_crawlers
 
 _INT_COLUMN = "rule_line"
 
@@ -20,6 +24,14 @@ TEXT = pa.dictionary(pa.int32(), pa.string())
 def answer_field(name: str) -> pa.Field:
     """The field of an answer."""
     return pa.field(name, pa.int32() if name == _INT_COLUMN else TEXT)
+
+
+_ROWS_OF_THREAD = 1 << 16
+"""The most rows of a batch where several threads judge: enough that an origin occurs often, few
+enough that each thread has work."""
+
+_Robots = str | tuple[list[list[pa.Array]], bool] | None
+"""Robots.txt files: a path, or the columns of a table and whether bad rows are forgotten."""
 
 
 class _Plan(NamedTuple):
@@ -56,8 +68,9 @@ class Classifier:
         memory: The approximate bytes for robots.txt files, compiled rules and origins. A table
             stays in memory as well.
 
-    Threads can share a classifier; each call uses one thread, and other threads of Python run
-    meanwhile.
+    Threads can share a classifier; a call uses `threads` of its own, and other threads of Python
+    run meanwhile. It can be pickled: a directory, file or archive by its absolute path, a table
+    with its rows.
 
     Raises:
         ValueError: An unknown crawler, a token that is not a product token, or a row of `robots`
@@ -77,12 +90,10 @@ class Classifier:
         memory: int = 256 << 20,
     ) -> None:
         """See the class."""
-        for name, value in (("crawlers", crawlers), ("tokens", tokens)):
-            if isinstance(value, (str, bytes)):
-                raise TypeError(f"{name} is one text; write {name}=[{value!r}]")
-        headers = [user_agent] if isinstance(user_agent, (str, bytes)) else user_agent
-        sent = [header.encode() if isinstance(header, str) else header for header in headers]
-        self._native = _botaudit.Classifier(list(crawlers), list(tokens), sent, dialect, memory)
+        named = named_crawlers(crawlers, tokens, user_agent)
+        self._arguments = (*named, dialect, memory)
+        self._native = _botaudit.Classifier(*self._arguments)
+        self._robots: _Robots = None
         if robots is not None:
             self.set_robots(robots)
 
@@ -90,12 +101,43 @@ class Classifier:
         """Judge by other robots.txt files from now on. Compiled rules are kept."""
         if isinstance(robots, (str, os.PathLike)):
             self._native.set_path(robots)
+            self._robots = os.fspath(robots)
         else:
-            self._native.set_table(_arrow.robots_columns(robots), False)
+            self._set_table(_arrow.robots_columns(robots), False)
 
-    def set_robots_without_bad_rows(self, robots: Any) -> None:
+    def _set_robots_without_bad_rows(self, robots: Any) -> None:
         """As `set_robots` by a table; nothing is known about origins with an invalid row."""
-        self._native.set_table(_arrow.robots_columns(robots), True)
+        self._set_table(_arrow.robots_columns(robots), True)
+
+    def _set_table(self, batches: list[list[pa.Array]], forgets_bad_rows: bool) -> None:
+        self._native.set_table(batches, forgets_bad_rows)
+        self._robots = batches, forgets_bad_rows
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By the arguments, and the robots.txt files."""
+        robots = self._robots
+        if isinstance(robots, str):
+            return _restored, (self._arguments, os.path.abspath(robots))
+        if robots is not None:
+            batches, forgets_bad_rows = robots
+            return _restored, (self._arguments, (_arrow.packed(batches), forgets_bad_rows))
+        return _restored, (self._arguments, None)
+
+    def __repr__(self) -> str:
+        """The crawlers, and where the robots.txt files are."""
+        crawlers, tokens, headers, dialect, _ = self._arguments
+        robots = self._robots
+        if isinstance(robots, tuple):
+            robots = f"<{sum(len(batch[0]) for batch in robots[0])} rows>"
+        elif robots is not None:
+            robots = repr(robots)
+        parts = {"crawlers": crawlers, "tokens": tokens, "user_agent": headers}
+        named = "".join(f"{name}={value!r}, " for name, value in parts.items() if value)
+        return f"Classifier({named}robots={robots}, dialect={dialect!r})"
+
+    def __dir__(self) -> list[str]:
+        """What is public."""
+        return [name for name in super().__dir__() if name[:1] != "_" or name[:2] == "__"]
 
     def warnings(self) -> list[str]:
         """Sentences about robots.txt files that could not be read, or are something else."""
@@ -110,13 +152,16 @@ class Classifier:
         user_agent_column: str | None = None,
         time_column: str | None = None,
         columns: Sequence[str] | None = None,
-        progress: Callable[[int], object] | None = None,
+        strings: bool = False,
+        threads: int = 1,
+        progress: Asked = None,
     ) -> Any:
         """The rows of `data` with the answers.
 
         Args:
             data: n rows of a data frame of pandas or polars, or of any object with the Arrow
-                interface (pyarrow, relations of DuckDB), or a single column of URLs.
+                interface (pyarrow, relations of DuckDB), a dataset of pyarrow, a dict of columns,
+                a list of dicts, or a single column of URLs, such as a list of texts.
             url: The column of URLs: string, large_string, string_view, binary or dictionary. Null
                 stays null in all answers.
             crawler_column: The column with the name of each row's crawler.
@@ -125,7 +170,12 @@ class Classifier:
                 zone), date, seconds since 1970, or text. By default, the newest robots.txt counts.
             columns: Names of the columns to return, from the input and from the answers. Fewer
                 columns take less time.
-            progress: Is called with the number of rows judged so far, after each batch.
+            strings: Whether answers that are texts are plain strings. Otherwise they are
+                dictionaries, which pandas shows as categories; then write `observed=True` for
+                `groupby` of pandas, or it makes a group for each combination of categories.
+            threads: Threads that judge batches of rows; 0 is one for each core.
+            progress: A function is called with the number of rows judged so far, after each batch.
+                True shows a bar by tqdm.
 
         Returns:
             n rows for each crawler: all crawlers of the first row, then those of the second row. It
@@ -134,8 +184,8 @@ class Classifier:
             pyarrow. It has the columns of the input, and then the answers `origin`, `crawler`,
             `verdict`, `reason`, `rule_line` (int32, from 1), `directive`, `pattern`, `group` and
             `snapshot`. All but `rule_line` are dictionaries of strings (categories for pandas and
-            polars), which hold each different text once; `column.cast("string")` gives plain
-            strings. A column of the input with the name of an answer is renamed: `input_origin`.
+            polars), which hold each different text once; `strings=True` gives plain strings. A
+            column of the input with the name of an answer is renamed: `input_origin`.
 
         Raises:
             ValueError: A column is missing or twice there, or `columns` has an unknown name.
@@ -149,36 +199,47 @@ class Classifier:
                 "user_agent_column": user_agent_column,
                 "time_column": time_column,
             }
-            return self._classify_frame(frame, named, columns, progress)
+            return self._classify_frame(frame, named, columns, strings, threads, progress)
+        total = getattr(data, "num_rows", None)
         reader, plan = self._plan(
             data, url, crawler_column, user_agent_column, time_column, columns
         )
-        texts = _botaudit.AnswerTexts()
-        table = pa.Table.from_batches(
-            self._answered(reader, plan, progress, lambda: texts), plan.schema
-        )
+        threads = _arrow.threads(threads)
+        if threads == 1:
+            one = _botaudit.AnswerTexts()
+            texts, joined = lambda: one, _with_last_dictionary
+        else:
+            texts, joined = _botaudit.AnswerTexts, _with_one_dictionary
+        with Progress(progress, unit=" rows", total=total) as shown:
+            batches = self._answered(reader, plan, threads, shown, texts)
+            table = pa.Table.from_batches(batches, plan.schema)
         columns_of_table = [
-            _with_last_dictionary(column) if index is None else column
+            joined(column) if index is None else column
             for column, (_, index) in zip(table.columns, plan.output, strict=True)
         ]
-        return pa.Table.from_arrays(columns_of_table, schema=plan.schema)
+        table = pa.Table.from_arrays(columns_of_table, schema=plan.schema)
+        return table.cast(_with_strings(plan)) if strings else table
 
     def _classify_frame(
         self,
         frame: _frames.Frame,
         named: dict[str, Any],
         columns: Sequence[str] | None,
-        progress: Callable[[int], object] | None,
+        strings: bool,
+        threads: int,
+        progress: Asked,
     ) -> Any:
         """The answers for the columns that arguments name, beside the columns of `frame`."""
-        self.check_crawlers(named["crawler_column"], named["user_agent_column"])
+        self._check_crawlers(named["crawler_column"], named["user_agent_column"])
         named = {argument: name for argument, name in named.items() if name is not None}
         table = frame.table(named)
         texts = {argument: _frames.text_of(name) for argument, name in named.items()}
         output = _chosen(output_columns(frame.names), columns)
         wanted = {name for name, index in output if index is None}
         answers = [name for name in _botaudit.COLUMNS if name in wanted] or _botaudit.COLUMNS[:1]
-        found = self.classify(table, **texts, columns=answers, progress=progress)
+        found = self.classify(
+            table, **texts, columns=answers, strings=strings, threads=threads, progress=progress
+        )
         return frame.answered(output, found, self._native.per_row)
 
     def batches(
@@ -190,7 +251,9 @@ class Classifier:
         user_agent_column: str | None = None,
         time_column: str | None = None,
         columns: Sequence[str] | None = None,
-        progress: Callable[[int], object] | None = None,
+        strings: bool = False,
+        threads: int = 1,
+        progress: Asked = None,
     ) -> pa.RecordBatchReader:
         """As `classify`, but gives one batch after the other, for data larger than memory.
 
@@ -198,13 +261,21 @@ class Classifier:
         `to_pandas` of each batch has the index of its rows.
         """
         data, columns = _frames.arrow_of(data, url, columns)
+        total = getattr(data, "num_rows", None)
         reader, plan = self._plan(
             data, url, crawler_column, user_agent_column, time_column, columns
         )
-        rows = self._answered(reader, plan, progress, _botaudit.AnswerTexts)
-        return pa.RecordBatchReader.from_batches(plan.schema, rows)
+        threads = _arrow.threads(threads)
+        schema = _with_strings(plan) if strings else plan.schema
 
-    def check_crawlers(self, crawler_column: str | None, user_agent_column: str | None) -> None:
+        def rows() -> Iterator[pa.RecordBatch]:
+            with Progress(progress, unit=" rows", total=total) as shown:
+                for batch in self._answered(reader, plan, threads, shown, _botaudit.AnswerTexts):
+                    yield batch.cast(schema) if strings else batch
+
+        return pa.RecordBatchReader.from_batches(schema, rows())
+
+    def _check_crawlers(self, crawler_column: str | None, user_agent_column: str | None) -> None:
         """Refuse columns of crawlers that do not fit this classifier."""
         if crawler_column is not None and user_agent_column is not None:
             raise ValueError("crawler_column and user_agent_column exclude each other; drop one")
@@ -231,7 +302,7 @@ class Classifier:
     ) -> tuple[pa.RecordBatchReader, _Plan]:
         """The batches to judge, and how."""
         reader = _arrow.reader(data, url)
-        self.check_crawlers(crawler, user_agent)
+        self._check_crawlers(crawler, user_agent)
         plan = _plan(reader.schema, url, crawler or user_agent, time, columns)
         return reader, plan._replace(is_user_agent=user_agent is not None)
 
@@ -239,16 +310,19 @@ class Classifier:
         self,
         reader: pa.RecordBatchReader,
         plan: _Plan,
-        progress: Callable[[int], object] | None,
+        threads: int,
+        progress: Progress,
         texts: Callable[[], _botaudit.AnswerTexts],
     ) -> Iterator[pa.RecordBatch]:
         """The batches with their answers; `texts` gives the texts that a batch continues."""
+        rows = _arrow.ROWS if threads == 1 else min(_arrow.ROWS, _ROWS_OF_THREAD)
+        batches = _arrow.of_size(reader, max(1, rows // self._native.per_row))
+        judge = lambda batch: self._judged(batch, plan, texts())  # noqa: E731
         done = 0
-        for batch in _arrow.of_size(reader, max(1, _arrow.ROWS // self._native.per_row)):
-            yield self._judged(batch, plan, texts())
-            done += batch.num_rows
-            if progress is not None:
-                progress(done)
+        for batch in map(judge, batches) if threads == 1 else _in_threads(judge, batches, threads):
+            yield batch
+            done += batch.num_rows // self._native.per_row
+            progress.rows(done)
 
     def _judged(
         self, batch: pa.RecordBatch, plan: _Plan, texts: _botaudit.AnswerTexts
@@ -264,6 +338,55 @@ class Classifier:
             own = [_arrow.taken(column, rows) for column in own]
         arrays = [answers[name] if index is None else own[index] for name, index in plan.output]
         return pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
+
+
+def _restored(
+    arguments: tuple[list[str], list[str], list[bytes], str, int],
+    robots: str | tuple[bytes, bool] | None,
+) -> Classifier:
+    """A classifier that was pickled."""
+    crawlers, tokens, headers, dialect, memory = arguments
+    found = Classifier(crawlers, tokens, user_agent=headers, dialect=dialect, memory=memory)
+    if isinstance(robots, str):
+        found.set_robots(robots)
+    elif robots is not None:
+        packed, forgets_bad_rows = robots
+        found._set_table(_arrow.unpacked(packed), forgets_bad_rows)
+    return found
+
+
+def _in_threads(
+    judge: Callable[[pa.RecordBatch], pa.RecordBatch],
+    batches: Iterable[pa.RecordBatch],
+    threads: int,
+) -> Iterator[pa.RecordBatch]:
+    """What `judge` makes of each of `batches`, in their order."""
+    waiting: deque[Future[pa.RecordBatch]] = deque()
+    pool = ThreadPoolExecutor(threads, "botaudit")
+    try:
+        for batch in batches:
+            waiting.append(pool.submit(judge, batch))
+            # One more, so that no thread waits for the reader.
+            if len(waiting) > threads + 1:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _with_strings(plan: _Plan) -> pa.Schema:
+    """The schema of the output with plain strings for answers."""
+    fields = [
+        field.with_type(pa.string()) if index is None and field.type == TEXT else field
+        for field, (_, index) in zip(plan.schema, plan.output, strict=True)
+    ]
+    return pa.schema(fields, plan.schema.metadata)
+
+
+def _with_one_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same texts with one dictionary."""
+    return column.unify_dictionaries() if pa.types.is_dictionary(column.type) else column
 
 
 def _with_last_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:

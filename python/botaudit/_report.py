@@ -6,6 +6,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -64,18 +65,32 @@ def _files_made(run: Path) -> set[str]:
 
 
 def _read_table(path: Path, columns: list[tuple[str, str]]) -> pa.Table:
+    table = table_of_csv(path, columns)
+    if table is None:
+        raise ValueError(
+            f"{path} has columns of another version of botaudit; draw the report again with "
+            f"botaudit report {path.parent}"
+        )
+    return table
+
+
+def table_of_csv(
+    source: Any, columns: list[tuple[str, str]], *, has_header: bool = True
+) -> pa.Table | None:
+    """The table in a file or buffer, with types by the units of its columns.
+
+    None if it has other columns.
+    """
     names = [name for name, _ in columns]
     options = pyarrow.csv.ConvertOptions(
         column_types=dict.fromkeys(names, pa.string()),
         strings_can_be_null=True,
         null_values=[""],
     )
-    table = pyarrow.csv.read_csv(path, convert_options=options)
+    read = pyarrow.csv.ReadOptions(column_names=None if has_header else names)
+    table = pyarrow.csv.read_csv(source, read_options=read, convert_options=options)
     if table.column_names != names:
-        raise ValueError(
-            f"{path} has columns of another version of botaudit; draw the report again with "
-            f"botaudit report {path.parent}"
-        )
+        return None
     arrays = [_typed(table[name], unit) for name, unit in columns]
     return pa.table(arrays, names=names)
 

@@ -132,7 +132,7 @@ def judge(
     Rows of robots.txt files are kept for the batch, and those of the last origin for the next one.
     """
     judge = Classifier(**classifier)
-    set_robots = judge.set_robots if on_error == "fail" else judge.set_robots_without_bad_rows
+    set_robots = judge.set_robots if on_error == "fail" else judge._set_robots_without_bad_rows
     kept: pa.Table | None = None
     for batch in batches:
         if not batch.num_rows:

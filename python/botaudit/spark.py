@@ -610,7 +610,7 @@ def _classifier_options(
     found: dict[str, Any] = dict(zip(("crawlers", "tokens", "user_agent"), crawlers, strict=True))
     found |= {"dialect": dialect, "memory": memory}
     classifier = botaudit.Classifier(**found)
-    classifier.check_crawlers(options["crawler_column"], options["user_agent_column"])
+    classifier._check_crawlers(options["crawler_column"], options["user_agent_column"])
     return found
 
 

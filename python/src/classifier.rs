@@ -247,7 +247,7 @@ impl Columns {
 
 /// The names of `crawlers`, of `tokens` and of the senders of `user_agents` in answers, and their
 /// profiles.
-fn named(
+pub(crate) fn named(
     registry: &Registry,
     crawlers: Vec<String>,
     tokens: Vec<String>,

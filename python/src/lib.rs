@@ -2,9 +2,12 @@
 //! the interface.
 
 mod answers;
+mod audit;
 mod cells;
 mod classifier;
 mod failure;
+mod registry;
+mod restrictions;
 mod robots_table;
 mod robots_txt;
 
@@ -28,6 +31,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use answers::AnswerTexts;
+use audit::AuditReport;
 use cells::Cells;
 use classifier::Classifier;
 use failure::exception;
@@ -114,7 +118,8 @@ fn tally_of_unread<'py>(
         cut_bytes: 0,
     };
     let header = Header { inputs: vec![input], ..header };
-    let counts = Counts { inputs: vec![InputTally::default()], ..Counts::default() };
+    let mut counts = Counts::default();
+    counts.inputs.push(InputTally::default());
     Ok(PyBytes::new(py, &Tally { header, counts }.to_bytes()))
 }
 
@@ -125,14 +130,22 @@ fn _botaudit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("HOPS_MAX", HOPS_MAX)?;
     module.add("KEPT_BYTES_MAX", KEPT_BYTES_MAX)?;
     module.add_class::<AnswerTexts>()?;
+    module.add_class::<AuditReport>()?;
     module.add_class::<Classifier>()?;
     module.add_class::<Matcher>()?;
     module.add_class::<RobotsTxt>()?;
+    module.add_function(wrap_pyfunction!(audit::audit, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::fetch, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::audit_settings, module)?)?;
     module.add_function(wrap_pyfunction!(robots_txt::line_errors, module)?)?;
     module.add_function(wrap_pyfunction!(robots_txt::lint, module)?)?;
     module.add_function(wrap_pyfunction!(origins, module)?)?;
     module.add_function(wrap_pyfunction!(repeated, module)?)?;
     module.add_function(wrap_pyfunction!(report_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(registry::crawlers_json, module)?)?;
+    module.add_function(wrap_pyfunction!(registry::identify_json, module)?)?;
+    module.add_function(wrap_pyfunction!(restrictions::columns, module)?)?;
+    module.add_function(wrap_pyfunction!(restrictions::restrictions, module)?)?;
     module.add_function(wrap_pyfunction!(robots_table::robots_faults, module)?)?;
     module.add_function(wrap_pyfunction!(robots_table::robots_from_warc, module)?)?;
     module.add_function(wrap_pyfunction!(robots_txt_origin, module)?)?;

@@ -1,14 +1,17 @@
 //! One robots.txt, its rules for one crawler, and its mistakes.
 
+use botaudit::digest::Digest;
+use botaudit::judge::{crawl_delay::AskedDelay, profile::CrawlerProfile};
 use botaudit::lint::catalogue::LINTS;
 use botaudit::lint::known_tokens::KnownTokens;
 use botaudit::robots::foreign::foreign;
+use botaudit::robots::model::{Group, Rule};
 use botaudit::robots::parse::{cut, parse_body};
 use botaudit::table::escape::visible;
 use botaudit::{Decision, Dialect, Registry, StarGroups};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyType};
 
 use crate::failure::exception;
 
@@ -28,15 +31,19 @@ fn dialect_of(name: &str) -> PyResult<Dialect> {
 
 /// A parsed robots.txt.
 #[pyclass(frozen, module = "botaudit")]
-pub struct RobotsTxt(botaudit::RobotsTxt);
+pub struct RobotsTxt {
+    robots: botaudit::RobotsTxt,
+    dialect: Dialect,
+}
 
 #[pymethods]
 impl RobotsTxt {
     #[new]
     #[pyo3(signature = (body, dialect="google"))]
     fn new(body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<RobotsTxt> {
-        let body = bytes_of(body, "body")?;
-        Ok(RobotsTxt(botaudit::RobotsTxt::parse(body).with_dialect(dialect_of(dialect)?)))
+        let (body, dialect) = (bytes_of(body, "body")?, dialect_of(dialect)?);
+        let robots = botaudit::RobotsTxt::parse(body).with_dialect(dialect);
+        Ok(RobotsTxt { robots, dialect })
     }
 
     /// As the constructor.
@@ -73,18 +80,121 @@ impl RobotsTxt {
         self.of(product_tokens, "product_tokens", user_agent).map(Matcher)
     }
 
-    /// The values of all Sitemap lines.
+    /// The Crawl-delay in seconds for the crawler with this product token, or the sender of this
+    /// User-Agent header; `None` if there is none that is a number.
+    #[pyo3(signature = (product_token=None, *, user_agent=None))]
+    fn crawl_delay(
+        &self,
+        product_token: Option<String>,
+        user_agent: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<f64>> {
+        let profile = match self.sender(&product_token, "product_token", user_agent)? {
+            Sender::Tokens => {
+                let token = product_token.unwrap_or_default();
+                let token = Registry::kept().checked_token(&token, "user_agent=");
+                CrawlerProfile::of_token(token.map_err(exception)?.to_owned())
+            }
+            Sender::Header(header) => CrawlerProfile::of_sender(Registry::kept(), &header).1,
+        };
+        let text = self.robots.parsed();
+        let delay = AskedDelay::new(text, Digest::of(&text.body), &profile);
+        Ok(delay.and_then(|delay| delay.milliseconds).map(|delay| delay as f64 / 1000.0))
+    }
+
+    /// The groups, as `botaudit.Group`.
     #[getter]
-    fn sitemaps<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
-        self.0.sitemaps().map(|url| PyBytes::new(py, url)).collect()
+    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("botaudit._robots_txt")?.call_method1("groups", (self.group_parts(),))
+    }
+
+    /// The rules of all groups, as `botaudit.Rule`.
+    #[getter]
+    fn rules<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let rules: RuleParts = self
+            .robots
+            .parsed()
+            .groups
+            .iter()
+            .flat_map(|group| &group.rules)
+            .map(rule_parts)
+            .collect();
+        py.import("botaudit._robots_txt")?.call_method1("rules", (rules,))
+    }
+
+    /// The values of all Sitemap lines; what is not visible text is `\xHH`.
+    #[getter]
+    fn sitemaps(&self) -> Vec<String> {
+        self.robots.sitemaps().map(visible).collect()
+    }
+
+    /// How percent-encodings are compared.
+    #[getter]
+    fn dialect(&self) -> &'static str {
+        self.dialect.as_str()
+    }
+
+    /// The bytes that count.
+    #[getter]
+    fn body<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.robots.parsed().body)
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn __reduce__<'py>(
+        slf: &Bound<'py, RobotsTxt>,
+    ) -> (Bound<'py, PyType>, (Bound<'py, PyBytes>, &'static str)) {
+        let robots = slf.get();
+        (slf.get_type(), (robots.body(slf.py()), robots.dialect()))
     }
 
     fn __repr__(&self) -> String {
-        format!("{:?}", self.0)
+        let text = self.robots.parsed();
+        let rules: usize = text.groups.iter().map(|group| group.rules.len()).sum();
+        format!(
+            "<RobotsTxt: {} groups, {rules} rules, {} sitemaps, dialect {}>",
+            text.groups.len(),
+            text.sitemaps.len(),
+            self.dialect.as_str()
+        )
     }
 }
 
+/// Line, user agents, rules and Crawl-delay of a group.
+type GroupParts = (u32, Vec<String>, RuleParts, Option<String>);
+
+/// Line, directive and pattern of each rule.
+type RuleParts = Vec<(u32, &'static str, String)>;
+
+fn rule_parts(rule: &Rule) -> (u32, &'static str, String) {
+    (rule.line, rule.directive.as_str(), visible(rule.written()))
+}
+
+/// How the crawler is named.
+enum Sender {
+    Tokens,
+    Header(Vec<u8>),
+}
+
 impl RobotsTxt {
+    /// Groups with line, user agents, rules and Crawl-delay as written.
+    fn group_parts(&self) -> Vec<GroupParts> {
+        let text = self.robots.parsed();
+        let of_group = |group: &Group| {
+            let line = group.product_tokens.first().map_or(0, |token| token.line);
+            let agents = group.product_tokens.iter().map(|token| visible(&token.written));
+            let delays = text.crawl_delays.iter();
+            let delay = delays
+                .filter(|delay| {
+                    let of = delay.product_tokens(text).first().map_or(0, |token| token.line);
+                    group.product_tokens.iter().any(|token| token.line == of)
+                })
+                .reduce(|best, delay| if delay.is_milder_than(best) { delay } else { best });
+            let delay = delay.map(|delay| visible(&delay.written));
+            (line, agents.collect(), group.rules.iter().map(rule_parts).collect(), delay)
+        };
+        text.groups.iter().map(of_group).collect()
+    }
+
     /// The rules for the crawler with `tokens`, the argument `name`, or for the sender of `user_agent`.
     fn of(
         &self,
@@ -92,17 +202,29 @@ impl RobotsTxt {
         name: &str,
         user_agent: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<botaudit::Matcher> {
-        match (tokens, user_agent) {
-            (Some(tokens), None) => {
-                let registry = Registry::kept();
+        let registry = Registry::kept();
+        match self.sender(&tokens, name, user_agent)? {
+            Sender::Header(header) => Ok(registry.matcher(&self.robots, header)),
+            Sender::Tokens => {
+                let tokens = tokens.unwrap_or_default();
                 let tokens =
                     tokens.iter().map(|token| registry.checked_token(token, "user_agent="));
                 let tokens: Vec<_> = tokens.collect::<botaudit::Result<_>>().map_err(exception)?;
-                Ok(self.0.matcher_of(&tokens, StarGroups::Honoured))
+                Ok(self.robots.matcher_of(&tokens, StarGroups::Honoured))
             }
-            (None, Some(header)) => {
-                Ok(Registry::kept().matcher(&self.0, bytes_of(header, "user_agent")?))
-            }
+        }
+    }
+
+    /// Checks that either `tokens`, the argument `name`, or `user_agent` is given.
+    fn sender<T>(
+        &self,
+        tokens: &Option<T>,
+        name: &str,
+        user_agent: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Sender> {
+        match (tokens, user_agent) {
+            (Some(_), None) => Ok(Sender::Tokens),
+            (None, Some(header)) => Ok(Sender::Header(bytes_of(header, "user_agent")?)),
             (Some(_), Some(_)) => Err(PyTypeError::new_err(format!(
                 "{name} and user_agent exclude each other; give one, and the target as target="
             ))),
@@ -129,7 +251,7 @@ impl Matcher {
     }
 
     fn __repr__(&self) -> String {
-        format!("{:?}", self.0)
+        format!("<{:?}>", self.0)
     }
 }
 

@@ -6,9 +6,12 @@ import datetime
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,6 +55,35 @@ def command(
     return run
 
 
+def interrupted(script: str, pause: float = 0.5) -> int:
+    """The exit code of a script that gets Ctrl-C some time after it printed "ready"."""
+    run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    assert run.stdout is not None and run.stdout.readline() == b"ready\n"
+    time.sleep(pause)
+    run.send_signal(signal.SIGINT)
+    return run.wait(60)
+
+
+def ticks_during(call: Callable[[], object]) -> int:
+    """How often another thread of Python runs during a call."""
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.perf_counter()
+    call()
+    ended = time.perf_counter()
+    done.set()
+    thread.join()
+    return sum(begun < at < ended for at in ticks)
+
+
 def robots_table(snapshots: Iterable[Snapshot]) -> pa.Table:
     """The snapshots as a table."""
     rows = list(snapshots)
@@ -74,9 +106,9 @@ def write_archive(directory: Path, snapshots: Iterable[Snapshot]) -> Path:
         if row.body is not None:
             name = f"{number}.txt"
             (directory / name).write_bytes(row.body)
-        time = row.time.strftime("%Y-%m-%dT%H:%M:%SZ")
+        fetched = row.time.strftime("%Y-%m-%dT%H:%M:%SZ")
         age = "" if row.max_age is None else row.max_age
-        lines.append(f"{row.origin},{time},{row.outcome},{name},{age}")
+        lines.append(f"{row.origin},{fetched},{row.outcome},{name},{age}")
     (directory / "manifest.csv").write_text("\n".join(lines) + "\n")
     archive = directory / "robots.db"
     command("robots", "import", "-q", "-a", archive, directory / "manifest.csv")

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import re
-import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import botaudit
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from botaudit import _arrow
 from conftest import (
     Snapshot,
     answers,
     by_command,
+    interrupted,
     random_snapshots,
     random_urls,
     robots_table,
+    ticks_during,
     write_archive,
 )  # fmt: skip
 
@@ -235,6 +237,150 @@ def test_texts_are_stored_once(classifier: botaudit.Classifier) -> None:
     assert classifier.classify(table.slice(0, 0))["origin"].to_pylist() == []
 
 
+def test_data_of_python_and_datasets(classifier: botaudit.Classifier, tmp_path: Path) -> None:
+    dataset = pytest.importorskip("pyarrow.dataset")
+    numpy = pytest.importorskip("numpy")
+    polars = pytest.importorskip("polars")
+    urls = ["https://a.example/x", None, "https://a.example/y"]
+    expected = ["disallowed", None, "allowed"]
+    pa.parquet.write_table(pa.table({"url": urls}), tmp_path / "urls.parquet")
+    on_disk = dataset.dataset(tmp_path)
+    for data in [
+        urls, tuple(urls), {"url": urls}, [{"url": url} for url in urls], on_disk,
+        on_disk.scanner(), numpy.array(urls, dtype=object),
+        [url and url.encode() for url in urls],
+    ]:  # fmt: skip
+        for found in (classifier.classify(data), classifier.batches(data).read_all()):
+            assert found["verdict"].to_pylist() == expected, type(data)
+            assert found.column_names[0] == "url"
+    assert classifier.classify([]).num_rows == 0
+    assert botaudit.origins(urls).to_pylist()[1:] == [None, "https://a.example"]
+    with refused(TypeError, "LazyFrame", "give data.collect()"):
+        classifier.classify(polars.LazyFrame({"url": urls}))
+
+
+def test_answers_can_be_plain_strings(classifier: botaudit.Classifier) -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    urls = ["https://a.example/x", None, "https://a.example/y"]
+    table = pa.table({"url": urls, "n": [1, 2, 3]})
+    plain = classifier.classify(table, strings=True)
+    assert plain["verdict"].type == pa.string() and plain["rule_line"].type == pa.int32()
+    dictionaries = classifier.classify(table)
+    assert plain.to_pylist() == dictionaries.to_pylist()
+    reader = classifier.batches(table, strings=True)
+    assert reader.schema == plain.schema and reader.read_all().to_pylist() == plain.to_pylist()
+    frame = classifier.classify(table.to_pandas(), strings=True)
+    assert frame["verdict"].dtype != "category"
+    assert classifier.classify(table.to_pandas())["verdict"].dtype == "category"
+    # Groups of plain strings are those that occur.
+    assert len(frame.groupby(["origin", "verdict", "reason"]).size()) == 2
+    of_polars = classifier.classify(polars.from_arrow(table), strings=True)
+    assert of_polars["verdict"].dtype == polars.String
+    assert isinstance(frame, pandas.DataFrame)
+
+
+def test_several_threads_give_the_same(monkeypatch: pytest.MonkeyPatch, rng: random.Random) -> None:
+    monkeypatch.setattr(botaudit._classifier, "_ROWS_OF_THREAD", 700)
+    snapshots = random_snapshots(rng, 40)
+    urls = pa.table({"url": random_urls(rng, 40, 20_000)})
+    for names in (["GPTBot"], ["GPTBot", "Googlebot"]):
+        classifier = botaudit.Classifier(names, robots=robots_table(snapshots))
+        expected = classifier.classify(urls)
+        told: list[int] = []
+        for threads in (2, 5, 0):
+            found = classifier.classify(urls, threads=threads, progress=told.append)
+            assert found.to_pylist() == expected.to_pylist()
+            assert told[-1] == len(urls) and told == sorted(told)
+            told.clear()
+            batches = classifier.batches(urls, threads=threads, columns=["verdict"])
+            assert batches.read_all()["verdict"].to_pylist() == expected["verdict"].to_pylist()
+        verdict = classifier.classify(urls, threads=2)["verdict"]
+        assert len({tuple(chunk.dictionary.to_pylist()) for chunk in verdict.chunks}) == 1
+    with pytest.raises(ZeroDivisionError):
+        classifier.classify(urls, threads=2, progress=lambda _: 1 / 0)
+
+
+def test_a_bar_shows_rows(
+    classifier: botaudit.Classifier, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tqdm")
+    classifier.classify(["https://a.example/x"] * 1000, progress=True)
+    assert "1000 rows" in capsys.readouterr().err
+
+
+def test_a_classifier_is_pickled(tmp_path: Path, rng: random.Random) -> None:
+    snapshots = random_snapshots(rng, 20)
+    archive = write_archive(tmp_path, snapshots)
+    urls = random_urls(rng, 20, 500)
+    table = robots_table(snapshots)
+    in_parts = pa.concat_tables([table.slice(3), table.slice(0, 3)])
+    kinds = [
+        {"crawlers": ["GPTBot"]},
+        {"tokens": ["mybot"], "user_agent": b"Foo/1.0"},
+    ]
+    for robots in (archive, table, in_parts):
+        for crawlers in kinds:
+            for dialect in ("google", "rfc9309"):
+                classifier = botaudit.Classifier(robots=robots, dialect=dialect, **crawlers)
+                found = pickle.loads(pickle.dumps(classifier))
+                assert answers(found.classify(urls)) == answers(classifier.classify(urls))
+                assert repr(found) == repr(classifier)
+    nothing = pickle.loads(pickle.dumps(botaudit.Classifier(["GPTBot"])))
+    assert set(nothing.classify(urls[:1])["verdict"].to_pylist()) <= {"unknown", "invalid-url"}
+    # Of a slice, only its rows.
+    few = botaudit.Classifier(["GPTBot"], robots=table.slice(0, 1))
+    assert len(pickle.dumps(few)) < len(pickle.dumps(botaudit.Classifier(["GPTBot"], robots=table)))
+
+
+def test_relative_paths_are_pickled_as_absolute_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "robots.txt").write_text("User-agent: *\nDisallow: /\n")
+    monkeypatch.chdir(tmp_path)
+    pickled = pickle.dumps(botaudit.Classifier(["GPTBot"], robots="robots.txt"))
+    monkeypatch.chdir("/")
+    found = pickle.loads(pickled).classify(["https://a.example/"])
+    assert found["verdict"].to_pylist() == ["disallowed"]
+
+
+def test_processes_get_a_classifier(tmp_path: Path) -> None:
+    """By multiprocessing with spawn, as on macOS and Windows."""
+    script = """
+import multiprocessing, sys
+import botaudit, pyarrow as pa
+from concurrent.futures import ProcessPoolExecutor
+
+def verdicts(job):
+    classifier, robots, urls = job
+    allowed = [robots.is_allowed("GPTBot", url) for url in urls]
+    return classifier.classify(urls)["verdict"].to_pylist(), allowed
+
+if __name__ == "__main__":
+    body = "User-agent: *\\nDisallow: /x\\n"
+    robots = pa.table({
+        "origin": ["https://a.example"], "outcome": ["200"], "body": [body.encode()],
+        "fetched_at": pa.array([0], pa.timestamp("us", "UTC")),
+    })
+    classifier = botaudit.Classifier(["GPTBot"], robots=robots)
+    jobs = [(classifier, botaudit.RobotsTxt(body), [f"https://a.example/{p}"]) for p in "xy"]
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        print(list(pool.map(verdicts, jobs)))
+"""
+    program = tmp_path / "program.py"
+    program.write_text(script)
+    run = subprocess.run([sys.executable, program], check=False, capture_output=True)
+    assert run.returncode == 0, run.stderr.decode()
+    assert run.stdout.decode() == "[(['disallowed'], [False]), (['allowed'], [True])]\n"
+
+
+def test_a_classifier_says_what_it_is(classifier: botaudit.Classifier) -> None:
+    assert repr(classifier) == "Classifier(crawlers=['GPTBot'], robots=<1 rows>, dialect='google')"
+    other = botaudit.Classifier(tokens=["a"], robots=".")
+    assert repr(other) == "Classifier(tokens=['a'], robots='.', dialect='google')"
+    public = {name for name in dir(classifier) if name[0] != "_"}
+    assert public == {"batches", "classify", "set_robots", "warnings"}
+
+
 def test_threads_share_a_classifier(tmp_path: Path, rng: random.Random) -> None:
     snapshots = random_snapshots(rng, 40)
     classifier = botaudit.Classifier(["GPTBot"], robots=robots_table(snapshots), memory=1 << 16)
@@ -252,22 +398,7 @@ def test_threads_share_a_classifier(tmp_path: Path, rng: random.Random) -> None:
 
 def test_other_threads_run_meanwhile(classifier: botaudit.Classifier) -> None:
     urls = pa.array([f"https://a.example/{n}" for n in range(400_000)])
-    ticks: list[float] = []
-    done = threading.Event()
-
-    def tick() -> None:
-        while not done.is_set():
-            ticks.append(time.perf_counter())
-            time.sleep(0.0005)
-
-    thread = threading.Thread(target=tick)
-    thread.start()
-    begun = time.perf_counter()
-    classifier.classify(urls)
-    ended = time.perf_counter()
-    done.set()
-    thread.join()
-    assert sum(begun < at < ended for at in ticks) > 10
+    assert ticks_during(lambda: classifier.classify(urls)) > 10
 
 
 def test_ctrl_c_ends_a_call() -> None:
@@ -286,11 +417,7 @@ try:
 except KeyboardInterrupt:
     sys.exit(7)
 """
-    run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
-    assert run.stdout is not None and run.stdout.readline() == b"ready\n"
-    time.sleep(0.5)
-    run.send_signal(signal.SIGINT)
-    assert run.wait(20) == 7
+    assert interrupted(script) == 7
 
 
 def refused(kind: type[Exception], *parts: str) -> pytest.RaisesExc[Exception]:
@@ -313,8 +440,14 @@ def test_bad_columns_are_refused(classifier: botaudit.Classifier) -> None:
         classifier.classify(table, "link", columns="verdict")
     with refused(ValueError, "columns is empty"):
         classifier.classify(table, "link", columns=[])
-    with refused(TypeError, "list", "Arrow interface"):
-        classifier.classify(["https://a.example/"])
+    with refused(TypeError, "str", "give ['https://a.example/']"):
+        classifier.classify("https://a.example/")
+    with refused(TypeError, "set", "give list(data)"):
+        classifier.classify({"https://a.example/"})
+    with refused(TypeError, "int", "Arrow interface"):
+        classifier.classify(5)
+    with refused(ValueError, "threads is -1"):
+        classifier.classify(table, "link", threads=-1)
     with refused(ValueError, "crawlers of its own"):
         classifier.classify(table, "link", crawler_column="link")
     with refused(ValueError, "no crawler is given"):

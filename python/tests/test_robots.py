@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
+import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import botaudit
@@ -30,8 +34,9 @@ def test_rules_of_one_file() -> None:
     assert matcher.decide("/x/z") == (False, 2)
     assert matcher.decide("/robots.txt") == (True, None)
     assert matcher.is_allowed("/")
-    assert robots.sitemaps == [b"http://s/"]
-    assert "groups: 1" in repr(robots) and "rules: 2" in repr(matcher)
+    assert robots.sitemaps == ["http://s/"]
+    assert repr(robots) == "<RobotsTxt: 1 groups, 2 rules, 1 sitemaps, dialect google>"
+    assert "rules: 2" in repr(matcher)
     by_rfc = botaudit.RobotsTxt.parse(b"User-agent: *\nDisallow: /%7Ea", dialect="rfc9309")
     assert not by_rfc.is_allowed("a", "/~a")
     assert not robots.is_allowed("a/1.2", "/x")
@@ -54,6 +59,55 @@ def test_rules_of_one_file() -> None:
         botaudit.RobotsTxt(5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="write google or rfc9309"):
         botaudit.RobotsTxt("", dialect="x")
+
+
+def test_parts_of_one_file() -> None:
+    body = (
+        b"User-agent: a\nUser-agent: b\xff\nCrawl-delay: 2.5\nDisallow: /x\nAllow: /\xc3\xa9\n"
+        b"Sitemap: /s\xff\nUser-agent: *\nDisallow:\nCrawl-delay: soon\nUser-agent: c\n"
+    )
+    robots = botaudit.RobotsTxt(body)
+    first, second, third = robots.groups
+    rules = [botaudit.Rule(4, "disallow", "/x"), botaudit.Rule(5, "allow", "/é")]
+    assert first == botaudit.Group(1, ["a", "b\\xFF"], rules, "2.5")
+    assert second == botaudit.Group(7, ["*"], [botaudit.Rule(8, "disallow", "")], "soon")
+    assert third == botaudit.Group(10, ["c"], [], None)
+    assert robots.rules == [*rules, *second.rules]
+    assert robots.rules[0].directive == "disallow" and robots.rules[0].line == 4
+    assert robots.sitemaps == ["/s\\xFF"]
+    assert robots.crawl_delay("a") == 2.5 and robots.crawl_delay("A/1.0") == 2.5
+    assert robots.crawl_delay("nobody") is None
+    header = "Mozilla/5.0 (compatible; A/1.2; +http://a.example)"
+    assert robots.crawl_delay(user_agent=header) == 2.5
+    assert robots.body == body and robots.dialect == "google"
+    with pytest.raises(ValueError, match="is not a product token"):
+        robots.crawl_delay(header)
+    with pytest.raises(TypeError, match="give product_token or user_agent="):
+        robots.crawl_delay()  # type: ignore[call-overload]
+    public = {name for name in dir(robots) if name[0] != "_"}
+    assert public == {
+        "body", "crawl_delay", "dialect", "groups", "is_allowed", "matcher", "parse", "rules",
+        "sitemaps",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", ["google", "rfc9309"])
+def test_a_file_is_pickled(dialect: str) -> None:
+    body = b"\xef\xbb\xbfUser-agent: *\nDisallow: /%7Ea\n#" + b"x" * 600_000 + b"\nDisallow: /y\n"
+    robots = botaudit.RobotsTxt(body, dialect)
+    for protocol in (0, pickle.HIGHEST_PROTOCOL):
+        found = pickle.loads(pickle.dumps(robots, protocol))
+        assert found.dialect == dialect and found.body == robots.body and len(found.body) <= 512_000
+        for path in ("/~a", "/%7Ea", "/y"):
+            assert found.is_allowed("a", path) == robots.is_allowed("a", path)
+    assert copy.deepcopy(robots).groups == robots.groups
+
+
+def test_completion_shows_what_is_public() -> None:
+    assert dir(botaudit) == sorted([*botaudit.__all__, "spark"])
+    script = "import botaudit; print(all(hasattr(botaudit, name) for name in botaudit.__all__))"
+    run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    assert run.stdout == b"True\n"
 
 
 def test_mistakes_of_one_file() -> None:

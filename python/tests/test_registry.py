@@ -1,0 +1,135 @@
+"""Known crawlers, who sends a header, and downloads of robots.txt files."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import botaudit
+import pyarrow as pa
+import pytest
+from conftest import command
+
+GPTBOT = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+def test_crawlers_are_those_of_the_command(tmp_path: Path) -> None:
+    table = botaudit.crawlers()
+    expected = json.loads(command("crawlers", "list", "--format", "json").stdout)
+    assert table.to_pylist() == expected and len(table) > 900
+    assert table.schema.field("product_tokens").type == pa.list_(pa.string())
+    assert table.schema.field("honours_star").type == pa.bool_()
+    assert pa.null() not in table.schema.types
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        botaudit.crawlers(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("header", "kind", "name"),
+    [
+        (GPTBOT, "crawler", "GPTBot"),
+        (GPTBOT.encode(), "crawler", "GPTBot"),
+        ("curl/8.5.0", "tool", "curl"),
+        ("newbot/0.1 (+https://example.net/bot)", "automated", None),
+        (FIREFOX, "browser", None),
+        ("", "none", None),
+        ("-", "none", None),
+        (b"\xff\x00", "automated", None),
+    ],
+)
+def test_senders_are_identified(header: str | bytes, kind: str, name: str | None) -> None:
+    found = botaudit.identify(header)
+    assert (found.kind, found.name) == (kind, name)
+    assert found.is_crawler == (kind == "crawler") and found.is_tool == (kind == "tool")
+    assert found.is_browser == (kind == "browser")
+    assert found.is_automated == (kind in ("crawler", "tool", "automated"))
+
+
+def test_an_identity_has_facts() -> None:
+    found = botaudit.identify(GPTBOT)
+    assert found.operator == "OpenAI" and found.purpose == "ai-training"
+    assert found.product_tokens == ["GPTBot"] and found.bound == "bound"
+    assert found.user_agent == GPTBOT and "openai.com" in (found.documentation_url or "")
+    assert botaudit.identify(FIREFOX).product_tokens == []
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """Serves a robots.txt."""
+
+    def do_GET(self) -> None:
+        body = b"User-agent: *\nDisallow: /private/\n# " + self.headers["User-Agent"].encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    """The origin of a server."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+
+
+def test_files_are_downloaded(site: str, tmp_path: Path) -> None:
+    archive = tmp_path / "robots.db"
+    assert botaudit.fetch(site, archive=archive, user_agent="study/1.0") == {"200": 1}
+    classifier = botaudit.Classifier(tokens=["mybot"], robots=archive)
+    (verdict,) = classifier.classify([f"{site}/private/x"])["verdict"].to_pylist()
+    assert verdict == "disallowed"
+    shown = command("robots", "show", "-a", archive, site).stdout
+    assert b"study/1.0" in shown
+    # Nobody listens there.
+    with pytest.warns(UserWarning, match="no usable answer from http://127.0.0.1:1 "):
+        found = botaudit.fetch([site, "http://127.0.0.1:1"], archive=str(archive), timeout=5)
+    assert found == {"200": 1, "connect": 1}
+
+
+def test_mistakes_of_downloads(tmp_path: Path) -> None:
+    archive = tmp_path / "robots.db"
+    with pytest.raises(ValueError, match="nothing to fetch"):
+        botaudit.fetch(archive=archive)
+    with pytest.raises(ValueError, match="'a b' is not a valid origin"):
+        botaudit.fetch("a b", archive=archive)
+    with pytest.raises(ValueError, match="'-' is not an origin"):
+        botaudit.fetch("-", archive=archive)
+    with pytest.raises(ValueError, match="delay is -1"):
+        botaudit.fetch("a.example", archive=archive, delay=-1)
+    with pytest.raises(ValueError, match="0 is not valid; write a number from 1"):
+        botaudit.fetch("a.example", archive=archive, jobs=0)
+    assert not archive.exists()
+
+
+def test_ctrl_c_ends_downloads(tmp_path: Path) -> None:
+    import socket
+
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        script = f"""
+import botaudit, sys
+print("ready", flush=True)
+try:
+    botaudit.fetch("http://127.0.0.1:{silent.getsockname()[1]}", archive={str(tmp_path / "a.db")!r})
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+        run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+        assert run.stdout is not None and run.stdout.readline() == b"ready\n"
+        silent.accept()
+        run.send_signal(signal.SIGINT)
+        assert run.wait(25) == 7

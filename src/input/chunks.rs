@@ -2,7 +2,7 @@
 //!
 //! A worker owns a chunk. Any chunk size gives the same lines.
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memrchr};
 
 use crate::input::lines::{LINE_BYTES_MAX, excess_bytes};
 use crate::input::sketch::{ContentSketch, Sketcher};
@@ -182,7 +182,7 @@ impl Chunks {
         if bytes.len() > LINE_BYTES_MAX + 1 {
             self.cut_bytes += excess_bytes(&bytes);
         }
-        let lfs = memchr_iter(b'\n', &bytes).count() as u64;
+        let lfs = bytecount::count(&bytes, b'\n') as u64;
         let lines = lfs + u64::from(bytes.last() != Some(&b'\n'));
         let chunk =
             Chunk { file: self.file, first_line: self.next_line, sequence: self.sequence, bytes };

@@ -7,8 +7,6 @@
 
 use std::sync::LazyLock;
 
-use super::needles::Needles;
-
 /// Parts that say what a user agent is, in lower case, with `|` between them.
 const PARTS: [(Part, &str); 6] = [
     (
@@ -67,48 +65,65 @@ enum Part {
     Compatible,
 }
 
-/// Finds all parts in one pass.
-struct Parts {
-    search: Needles,
-    /// By the name of a part.
-    parts: Vec<(&'static [u8], Part)>,
-}
-
-static KNOWN_PARTS: LazyLock<Parts> = LazyLock::new(|| {
+/// The parts by their numbers.
+static NUMBERED: LazyLock<Vec<(&'static [u8], Part)>> = LazyLock::new(|| {
     let of_kind = |(kind, parts): (Part, &'static str)| {
         parts.split('|').map(move |part| (part.as_bytes(), kind))
     };
-    let parts: Vec<(&[u8], Part)> = PARTS.into_iter().flat_map(of_kind).collect();
-    let mut search = Needles::new();
-    (0..).zip(&parts).for_each(|(name, (part, _))| search.add(part, name, |_| false));
-    Parts { search, parts }
+    PARTS.into_iter().flat_map(of_kind).collect()
 });
 
-/// Whether `user_agent` is built as that of a browser, or of an app on a person's device.
-pub fn is_browser(user_agent: &[u8]) -> bool {
-    let Parts { search, parts } = &*KNOWN_PARTS;
-    let (mut found, mut is_alien) = (0_u8, false);
-    search.find(&user_agent.to_ascii_lowercase(), |name, rest| {
-        let (part, kind) = parts[name as usize];
+/// The parts that a search has found in a user agent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BrowserParts {
+    /// A bit for each kind.
+    kinds: u8,
+    /// Whether a part was found that no browser has.
+    is_alien: bool,
+}
+
+impl BrowserParts {
+    /// All parts, in lower case and in the order of their numbers.
+    pub(super) fn all() -> impl Iterator<Item = &'static [u8]> {
+        NUMBERED.iter().map(|(part, _)| *part)
+    }
+
+    /// Adds the part of this `number`, if `rest` of the user agent, in lower case, begins with it.
+    #[inline]
+    pub(super) fn add(&mut self, number: usize, rest: &[u8]) {
+        let (part, kind) = NUMBERED[number];
         let Some(after) = rest.strip_prefix(part) else { return };
-        is_alien |= matches!(kind, Part::Address | Part::Program)
+        self.is_alien |= matches!(kind, Part::Address | Part::Program)
             || (kind == Part::Compatible && !is_compatible(after));
-        found |= 1 << kind as u8;
-    });
-    if is_alien {
-        return false;
+        self.kinds |= 1 << kind as u8;
     }
-    let has = |part: Part| found & 1 << part as u8 != 0;
-    if has_mail(user_agent) || is_misspelt(user_agent) {
-        return false;
+
+    /// Whether `user_agent`, which has these parts and no others, is built as that of a browser, or of an app on a
+    /// person's device.
+    pub(super) fn are_of_browser(self, user_agent: &[u8]) -> bool {
+        if self.is_alien || has_mail(user_agent) || is_misspelt(user_agent) {
+            return false;
+        }
+        let has = |part: Part| self.kinds & 1 << part as u8 != 0;
+        // Some logs cut user agents, and then the engine may be missing.
+        let is_cut = || user_agent.contains(&b'(') && !user_agent.contains(&b')');
+        let is_built_so = has(Part::Platform) && (has(Part::Engine) || is_cut());
+        let after_mozilla = || starts_with(user_agent, "mozilla/") || !contains_mozilla(user_agent);
+        (is_built_so && after_mozilla())
+            || has(Part::Device)
+            || FIRST_WORDS.split('|').any(|word| starts_with(user_agent, word))
     }
-    // Some logs cut user agents, and then the engine may be missing.
-    let is_cut = user_agent.contains(&b'(') && !user_agent.contains(&b')');
-    let is_built_so = has(Part::Platform) && (has(Part::Engine) || is_cut);
-    let after_mozilla = starts_with(user_agent, "mozilla/") || !contains_mozilla(user_agent);
-    (is_built_so && after_mozilla)
-        || has(Part::Device)
-        || FIRST_WORDS.split('|').any(|word| starts_with(user_agent, word))
+}
+
+/// Whether `user_agent` is built as that of a browser, or of an app on a person's device. This looks for one part
+/// after the other; a registry finds them in the search for its crawlers.
+pub fn is_browser(user_agent: &[u8]) -> bool {
+    let folded = user_agent.to_ascii_lowercase();
+    let mut found = BrowserParts::default();
+    for number in 0..NUMBERED.len() {
+        (0..folded.len()).for_each(|at| found.add(number, &folded[at..]));
+    }
+    found.are_of_browser(user_agent)
 }
 
 fn is_compatible(rest: &[u8]) -> bool {
@@ -126,10 +141,12 @@ fn contains_mozilla(user_agent: &[u8]) -> bool {
 /// Whether the first word is nearly `Mozilla`, but not quite: `Mozlila/5.0`.
 fn is_misspelt(user_agent: &[u8]) -> bool {
     let word = user_agent.split(|byte| *byte == b'/').next().unwrap_or_default();
+    if word.len() != 7 || word.eq_ignore_ascii_case(b"mozilla") {
+        return false;
+    }
     let mut letters = word.to_ascii_lowercase();
-    let is_mozilla = letters == b"mozilla";
     letters.sort_unstable();
-    !is_mozilla && letters == b"aillmoz"
+    letters == b"aillmoz"
 }
 
 /// Whether there is an address of mail: `name@example.com`.
@@ -173,10 +190,9 @@ mod tests {
         }
     }
 
-    /// No part is too short to be found.
     #[test]
     fn each_part_is_found() {
-        for (part, kind) in &KNOWN_PARTS.parts {
+        for (part, kind) in NUMBERED.iter() {
             let user_agent = format!("Mozilla/5.0 (X11; {}", String::from_utf8_lossy(part));
             let is_alien = matches!(kind, Part::Address | Part::Program | Part::Compatible);
             assert_eq!(is_browser(user_agent.as_bytes()), !is_alien, "{user_agent}");

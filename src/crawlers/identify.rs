@@ -4,14 +4,10 @@
 //! searched for the literals that the regexes require. Only rows with a literal that was found, and
 //! before the best row so far, are tried, each at most once.
 
-use super::browser::is_browser;
-use super::needles::{HASHES, NEEDLE_BYTES_MIN, Needles, hash};
+use super::browser::BrowserParts;
+use super::needles::Needles;
 use crate::crawlers::{crawler::CrawlerId, table::Test};
 use crate::robots::product_token::USER_AGENT_BYTES_MAX;
-
-/// What user agents of browsers consist of, in lower case. Needles are not searched by such parts if
-/// they have others, because most user agents are those of browsers.
-const BROWSER_PARTS: &[u8] = include_bytes!("browsers.txt");
 
 /// The result of identifying a user agent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -29,8 +25,11 @@ pub enum Identified {
 /// Finds the first row of a registry that matches a user agent.
 #[derive(Debug)]
 pub(super) struct Detector {
-    /// The needles of rows; the name of one is its place in `owners`.
+    /// The parts of browsers, named by their numbers, and the needles of rows. The name of one is its place in
+    /// `owners`, after the last of those.
     needles: Needles,
+    /// The number of parts of browsers.
+    parts: usize,
     /// By needle: its row, and which needle of the row it is.
     owners: Vec<(u16, u16)>,
     /// Rows without a needle, in order: these may always match.
@@ -43,21 +42,22 @@ impl Detector {
     /// A detector for `tests`, in order; there are at most `u16::MAX` of them.
     /// The last one is the test of what looks automated.
     pub(super) fn new(tests: Vec<Option<Test>>) -> Detector {
+        let mut needles = Needles::new();
+        (0..).zip(BrowserParts::all()).for_each(|(name, part)| needles.add(part, name));
+        let parts = BrowserParts::all().count();
         let mut found = Detector {
-            needles: Needles::new(),
+            needles,
+            parts,
             owners: Vec::with_capacity(2 * tests.len()),
             rows_without: Vec::new(),
             tests: Vec::new(),
         };
-        let mut in_browsers = vec![false; HASHES];
-        let parts = BROWSER_PARTS.windows(NEEDLE_BYTES_MIN);
-        parts.for_each(|part| in_browsers[hash(part)] = true);
         for (test, row) in tests.iter().zip(0_u16..) {
             let Some(test) = test else { continue };
             for (needle, index) in test.include.needles.iter().zip(0_u16..) {
-                let name = u32::try_from(found.owners.len()).expect("a list is below 16 MiB");
-                // By bytes that few user agents have, because a search compares what all bytes name.
-                found.needles.add(needle, name, |part| in_browsers[part]);
+                let name = u32::try_from(parts + found.owners.len());
+                let name = name.expect("a list is below 16 MiB");
+                found.needles.add(needle, name);
                 found.owners.push((row, index));
             }
             if test.include.needles.is_empty() {
@@ -86,17 +86,21 @@ impl Detector {
 
     fn find(&self, user_agent: &[u8]) -> Identified {
         let mut search = Search { user_agent, tests: &self.tests, best: None, asked: Vec::new() };
+        let mut parts = BrowserParts::default();
         // Needles are in lower case.
         let folded = user_agent.to_ascii_lowercase();
         self.needles.find(&folded, |name, rest| {
-            let (row, index) = self.owners[name as usize];
+            let Some(owner) = (name as usize).checked_sub(self.parts) else {
+                return parts.add(name as usize, rest);
+            };
+            let (row, index) = self.owners[owner];
             if search.may_improve(row) && rest.starts_with(self.needle(row, index)) {
                 search.ask(row);
             }
         });
         self.rows_without.iter().for_each(|&row| search.ask(row));
         match search.best {
-            None if is_browser(user_agent) => Identified::Other,
+            None if parts.are_of_browser(user_agent) => Identified::Other,
             None => Identified::Generic,
             Some(row) if usize::from(row) + 1 == self.tests.len() => Identified::Generic,
             Some(row) => Identified::Crawler(CrawlerId(row)),

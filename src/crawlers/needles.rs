@@ -3,12 +3,16 @@
 //! A text is filed by the hash of three of its bytes, and a search asks for each three bytes of the user agent
 //! whether a text is filed there. Most have none.
 
+/// What user agents of browsers consist of, in lower case. Texts are not filed under such parts if they have
+/// others, because most user agents are those of browsers.
+const BROWSER_PARTS: &[u8] = include_bytes!("browsers.txt");
+
 /// The shortest text, in bytes.
 pub(super) const NEEDLE_BYTES_MIN: usize = 3;
 
 /// The hashes of three bytes: far more than texts. So many that the bytes before the last three do not matter
 /// in [`rolled`].
-pub(super) const HASHES: usize = 1 << 15;
+const HASHES: usize = 1 << 15;
 
 /// Texts to be found.
 #[derive(Debug)]
@@ -16,6 +20,8 @@ pub(super) struct Needles {
     /// By hash: one more than the index of the first text in `filed`.
     first: Box<[u32; HASHES]>,
     filed: Vec<Filed>,
+    /// Whether the user agents of browsers have this hash.
+    in_browsers: Vec<bool>,
 }
 
 #[derive(Debug)]
@@ -32,14 +38,18 @@ impl Needles {
     /// No texts yet.
     pub(super) fn new() -> Needles {
         let first = vec![0; HASHES].into_boxed_slice().try_into();
-        Needles { first: first.expect("the length is that of the array"), filed: Vec::new() }
+        let first = first.expect("the length is that of the array");
+        let mut in_browsers = vec![false; HASHES];
+        let parts = BROWSER_PARTS.windows(NEEDLE_BYTES_MIN);
+        parts.for_each(|part| in_browsers[hash(part)] = true);
+        Needles { first, filed: Vec::new(), in_browsers }
     }
 
-    /// Files `needle`, of at least [`NEEDLE_BYTES_MIN`] bytes, under three of them that no other one has and of
-    /// which `is_usual` does not hold, if there are any.
-    pub(super) fn add(&mut self, needle: &[u8], name: u32, is_usual: impl Fn(usize) -> bool) {
+    /// Files `needle`, of at least [`NEEDLE_BYTES_MIN`] bytes, under three of them that no other one has and
+    /// browsers do not send, if there are any.
+    pub(super) fn add(&mut self, needle: &[u8], name: u32) {
         let parts = needle.windows(NEEDLE_BYTES_MIN).map(hash).zip(0_u32..);
-        let cost = |(part, _): &(usize, u32)| (is_usual(*part), self.first[*part] != 0);
+        let cost = |(part, _): &(usize, u32)| (self.in_browsers[*part], self.first[*part] != 0);
         let best = parts.clone().find(|part| cost(part) == (false, false));
         let Some((part, part_at)) = best.or_else(|| parts.min_by_key(cost)) else { return };
         self.filed.push(Filed { name, part_at, next: self.first[part] });
@@ -50,10 +60,9 @@ impl Needles {
     #[inline]
     pub(super) fn find<'t>(&self, text: &'t [u8], mut found: impl FnMut(u32, &'t [u8])) {
         let (start, rest) = text.split_at(text.len().min(NEEDLE_BYTES_MIN - 1));
-        let mut last = hash(start);
-        for (at, &byte) in rest.iter().enumerate() {
-            last = rolled(last, byte);
-            let mut next = self.first[last];
+        let mut search = Search { last: hash(start), rest: rest.iter() };
+        while let Some(mut next) = search.next(&self.first) {
+            let at = text.len() - search.rest.len() - NEEDLE_BYTES_MIN;
             while next != 0 {
                 let Filed { name, part_at, next: after } = &self.filed[next as usize - 1];
                 next = *after;
@@ -65,8 +74,34 @@ impl Needles {
     }
 }
 
+/// A search that goes on after each find.
+struct Search<'t> {
+    /// The hash of the bytes before `rest`.
+    last: usize,
+    rest: std::slice::Iter<'t, u8>,
+}
+
+impl Search<'_> {
+    /// What is filed under the next three bytes under which there is something. In a function of its own, the loop
+    /// takes half of the instructions.
+    #[inline(never)]
+    fn next(&mut self, first: &[u32; HASHES]) -> Option<u32> {
+        let (mut last, mut rest) = (self.last, self.rest.clone());
+        let mut found = None;
+        while let Some(&byte) = rest.next() {
+            last = rolled(last, byte);
+            if first[last] != 0 {
+                found = Some(first[last]);
+                break;
+            }
+        }
+        (self.last, self.rest) = (last, rest);
+        found
+    }
+}
+
 /// The hash of all bytes; of three, an index of [`Needles::first`].
-pub(super) fn hash(bytes: &[u8]) -> usize {
+fn hash(bytes: &[u8]) -> usize {
     bytes.iter().fold(0, |hash, byte| rolled(hash, *byte))
 }
 
@@ -95,7 +130,7 @@ mod tests {
         for name in 0..60 {
             let length = NEEDLE_BYTES_MIN + random.below(5);
             let needle = text(&mut random, length);
-            needles.add(&needle, name, |part| part % 3 == 0);
+            needles.add(&needle, name);
             all.push(needle);
         }
         for length in (0..2_000).map(|at| at % 40) {

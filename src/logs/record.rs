@@ -213,7 +213,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Whether the line is of the minute of the one before, as its time is written.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_of_minute(&self, last: &mut LastMinute) -> bool {
         last.is_of(self.time)
     }

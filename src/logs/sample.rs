@@ -34,10 +34,16 @@ impl Fields<'_> {
         };
         let client = self.client;
         // Hours, minutes and seconds of the usual forms.
-        let time = word_at(time, if time.len() < 20 { time.len().saturating_sub(8) } else { 12 });
-        let client_end = word_at(client, client.len().saturating_sub(8));
+        let time = match time.first_chunk::<20>() {
+            Some([.., a, b, c, d, e, f, g, h]) => word([*a, *b, *c, *d, *e, *f, *g, *h]),
+            None => word_at(time, time.len().saturating_sub(8)),
+        };
+        let client_end = client.last_chunk().map_or_else(|| word_at(client, 0), |end| word(*end));
         // What is before ` HTTP/1.1`.
-        let target_end = word_at(target, target.len().saturating_sub(17));
+        let target_end = match target.last_chunk::<17>() {
+            Some([a, b, c, d, e, f, g, h, ..]) => word([*a, *b, *c, *d, *e, *f, *g, *h]),
+            None => word_at(target, 0),
+        };
         let mixed = client_end ^ time.rotate_left(21) ^ target_end.rotate_left(43);
         // Most lines end here.
         if mixed.wrapping_mul(FIRST_KEY) >> (u64::BITS - FIRST_BITS) != 0 {
@@ -57,12 +63,18 @@ impl Fields<'_> {
 #[inline]
 fn word_at(text: &[u8], at: usize) -> u64 {
     match text.get(at..).and_then(|rest| rest.first_chunk()) {
-        Some(bytes) => u64::from_le_bytes(*bytes),
+        Some(bytes) => word(*bytes),
         None => {
             let rest = text.get(at..).unwrap_or_default();
             rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
         }
     }
+}
+
+/// Eight bytes, of which the first is the lowest.
+#[inline]
+fn word(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes)
 }
 
 /// Both halves of the product.

@@ -54,7 +54,7 @@ impl Worker<'_> {
     }
 
     /// Counts the line, and turns to its minute.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, fields: &Fields<'_>, scratch: &mut Scratch, tally: &mut InputTally) {
         tally.other += 1;
         if !fields.is_of_minute(&mut self.visitors.minute) {
@@ -89,7 +89,7 @@ impl Worker<'_> {
     fn turn_to_minute(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) {
         let zone = self.context.zone;
         let time = fields.time_near_the_last(scratch);
-        let day = time.map(|time| zone.day_of(time));
+        let day = time.map(|time| self.last_hour.of(zone, time).day);
         if day != self.visitors.day {
             self.add_visitors();
             self.visitors.day = day;
@@ -98,7 +98,7 @@ impl Worker<'_> {
         let seconds = time.map_or(0, UtcTime::unix_seconds);
         let minute = seconds - seconds.rem_euclid(60);
         let ends = [minute, minute + 59].map(UtcTime::from_unix_seconds);
-        if ends.into_iter().flatten().any(|end| Some(zone.day_of(end)) != day) {
+        if ends.into_iter().flatten().any(|end| Some(self.last_hour.of(zone, end).day) != day) {
             self.visitors.minute.forget();
         }
     }

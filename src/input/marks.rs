@@ -1,8 +1,9 @@
 //! Lines with the places of their quotes, found for many lines at once.
 //!
 //! One pass over 64 KiB finds each quote, backslash and LF, 64 bytes at a time; that costs less
-//! than a search for each field of each line. A line is usual if it has six quotes and no backslash
-//! before the last of them. Of all others only the end is known, and they are searched as before.
+//! than a search for each field of each line. A line is usual if it has six quotes, and neither a
+//! backslash nor an asterisk before the last of them. Of all others only the end is known, and they
+//! are searched as before.
 
 use memchr::{memchr, memrchr};
 use wide::u8x16;
@@ -10,7 +11,11 @@ use wide::u8x16;
 use super::lines::{lines, shorten};
 
 /// The quotes of a line: those of request, referer and user agent in the common formats.
-pub(crate) type SixQuotes = [usize; 6];
+pub(crate) type SixQuotes = [u32; 6];
+
+/// A quote, an LF, an asterisk and a control character are the same with these bits alone: one comparison
+/// finds them all.
+const QUOTE_OR_LF_BITS: u8 = !(b'"' ^ b'\n');
 
 /// The text that is searched at once. Its marks stay in the processor's first cache.
 const PART_BYTES: usize = 64 << 10;
@@ -74,8 +79,7 @@ impl<'a, 'm> MarkedLines<'a, 'm> {
     fn usual(&mut self) -> Option<(&'a [u8], SixQuotes)> {
         let (marks, after) = self.marks.get()[self.next..].split_first_chunk::<6>()?;
         let (part, start) = (self.part, self.start);
-        let quotes = marks.map(|at| at as usize);
-        if quotes.iter().any(|at| part[*at] != b'"') {
+        if marks.iter().any(|at| part[*at as usize] != b'"') {
             return None;
         }
         // Nearly always the first of them.
@@ -83,7 +87,7 @@ impl<'a, 'm> MarkedLines<'a, 'm> {
         let end = after[lf] as usize;
         self.start = end + 1;
         self.next += marks.len() + lf + 1;
-        Some((&part[start..end], quotes.map(|at| at - start)))
+        Some((&part[start..end], marks.map(|at| at - start as u32)))
     }
 
     /// Takes the next line, whatever it has.
@@ -138,11 +142,12 @@ impl Marks {
         }
     }
 
-    /// Finds all quotes, backslashes and LF of `text`.
+    /// Finds all quotes, backslashes and LF of `text`, and the bytes that look like one of them.
     fn find(&mut self, text: &[u8]) {
         // Of memory that is not used, no page is taken.
         self.reserve(text.len().next_multiple_of(64));
-        let [quote, backslash, lf] = [b'"', b'\\', b'\n'].map(u8x16::splat);
+        let [bits, quote_or_lf, backslash] =
+            [QUOTE_OR_LF_BITS, b'"' & QUOTE_OR_LF_BITS, b'\\'].map(u8x16::splat);
         let (blocks, rest) = text.as_chunks::<64>();
         let mut found = Found { places: &mut self.places, count: 0, start: 0 };
         for block in blocks {
@@ -150,12 +155,13 @@ impl Marks {
             let mut mask = 0;
             for (at, word) in words.iter().enumerate() {
                 let word = u8x16::new(*word);
-                let is_mark = word.simd_eq(quote) | word.simd_eq(backslash) | word.simd_eq(lf);
+                let is_mark = (word & bits).simd_eq(quote_or_lf) | word.simd_eq(backslash);
                 mask |= u64::from(is_mark.to_bitmask() as u16) << (16 * at);
             }
             found.add(mask);
         }
-        let is_mark = |byte: u8| matches!(byte, b'"' | b'\\' | b'\n');
+        let is_mark =
+            |byte: u8| byte & QUOTE_OR_LF_BITS == b'"' & QUOTE_OR_LF_BITS || byte == b'\\';
         let bits = rest.iter().enumerate().map(|(at, byte)| u64::from(is_mark(*byte)) << at);
         found.add(bits.fold(0, |mask, bit| mask | bit));
         self.count = found.count;
@@ -189,10 +195,10 @@ mod tests {
     /// The lines and quotes by definition.
     fn slowly(bytes: &[u8]) -> Vec<(&[u8], Option<SixQuotes>)> {
         let quotes = |line: &[u8]| {
-            let marks = (0..line.len()).filter(|at| matches!(line[*at], b'"' | b'\\'));
-            let first: Vec<usize> = marks.take(6).collect();
+            let marks = (0..line.len()).filter(|at| matches!(line[*at], b'"' | b'\\' | b'*' | 2));
+            let first: Vec<u32> = marks.take(6).map(|at| at as u32).collect();
             let quotes = SixQuotes::try_from(first).ok()?;
-            quotes.iter().all(|at| line[*at] == b'"').then_some(quotes)
+            quotes.iter().all(|at| line[*at as usize] == b'"').then_some(quotes)
         };
         lines(bytes).map(|line| (line, quotes(line))).collect()
     }
@@ -217,8 +223,20 @@ mod tests {
 
     #[test]
     fn lines_of_any_bytes_are_those_of_the_slow_way() {
-        let pieces =
-            ["\"", "\"", "\"", "\"\"\"", "\\", "\n", "\n", "\r\n", "a", "bcd efg hijklmno", ""];
+        let pieces = [
+            "\"",
+            "\"",
+            "\"",
+            "\"\"\"",
+            "\\",
+            "\n",
+            "\n",
+            "\r\n",
+            "*",
+            "\u{2}",
+            "bcd efg hijklmno",
+            "",
+        ];
         let mut state = 1_u64;
         let mut random = |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

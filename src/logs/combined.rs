@@ -19,7 +19,7 @@ use crate::logs::signature::Rest;
 use crate::logs::time::Time;
 
 /// Where the quotes of request, referer and user agent are in a line.
-pub(crate) type QuotePlaces = [usize; 6];
+pub(crate) type QuotePlaces = [u32; 6];
 
 /// `17/Apr/2025:05:10:56 +0100`
 const TIME_BYTES: usize = 26;
@@ -65,30 +65,47 @@ pub(crate) fn combined_with_own_targets(line: &[u8]) -> LineContent<'_> {
     fields(find_combined(line), RequestFields::OwnLine)
 }
 
-/// As [`combined`], for a line without backslashes whose quotes are known; `None` if it is not as
-/// nearly all lines are.
-#[inline(always)]
-pub(crate) fn usual(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
-    let found = usual_fields(line, line, quotes)?;
-    Some(fields(Ok(found), RequestFields::Line))
+/// The fields of a line as nearly all are, whose quotes were known.
+pub(crate) struct UsualFields<'a> {
+    found: CombinedFields<'a>,
+    /// Whether an absolute target is of our own origin.
+    has_own_target: bool,
 }
 
-/// As [`vhost_combined`]; see [`usual`].
-#[inline(always)]
-pub(crate) fn usual_with_host(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
-    let (host, rest) = split_column(line).ok()?;
-    let found = usual_fields(line, rest, quotes)?;
-    if found.client == b"-" || host.ends_with(b",") {
-        return None;
+impl<'a> UsualFields<'a> {
+    /// As [`combined`], for a line without backslashes; `None` if it is not as nearly all lines are.
+    #[inline(always)]
+    pub(crate) fn of(line: &'a [u8], quotes: QuotePlaces) -> Option<UsualFields<'a>> {
+        Some(UsualFields { found: usual_fields(line, line, quotes)?, has_own_target: false })
     }
-    Some(fields(Ok(CombinedFields { host, ..found }), RequestFields::Line))
-}
 
-/// As [`combined_with_own_targets`]; see [`usual`].
-#[inline(always)]
-pub(crate) fn usual_with_own_target(line: &[u8], quotes: QuotePlaces) -> Option<LineContent<'_>> {
-    let found = usual_fields(line, line, quotes)?;
-    Some(fields(Ok(found), RequestFields::OwnLine))
+    /// As [`vhost_combined`]; see [`UsualFields::of`].
+    #[inline(always)]
+    pub(crate) fn with_host(line: &'a [u8], quotes: QuotePlaces) -> Option<UsualFields<'a>> {
+        let (host, rest) = split_column(line).ok()?;
+        let found = usual_fields(line, rest, quotes)?;
+        if found.client == b"-" || host.ends_with(b",") {
+            return None;
+        }
+        let found = CombinedFields { host, ..found };
+        Some(UsualFields { found, has_own_target: false })
+    }
+
+    /// As [`combined_with_own_targets`]; see [`UsualFields::of`].
+    #[inline(always)]
+    pub(crate) fn with_own_target(line: &'a [u8], quotes: QuotePlaces) -> Option<UsualFields<'a>> {
+        Some(UsualFields { found: usual_fields(line, line, quotes)?, has_own_target: true })
+    }
+
+    /// The line.
+    #[inline(always)]
+    pub(crate) fn content(self) -> LineContent<'a> {
+        let has_own_target = self.has_own_target;
+        LineContent::Fields(fields_of(self.found, |request| match has_own_target {
+            false => RequestFields::Line(request),
+            true => RequestFields::OwnLine(request),
+        }))
+    }
 }
 
 /// Parses combined with the host in place of the ident.
@@ -122,7 +139,8 @@ fn usual_fields<'a>(
     quotes: QuotePlaces,
 ) -> Option<CombinedFields<'a>> {
     let head = nameless_head(from)?;
-    let [request, request_end, referer, referer_end, user_agent, user_agent_end] = quotes;
+    let [request, request_end, referer, referer_end, user_agent, user_agent_end] =
+        quotes.map(|at| at as usize);
     let outcome = line.get(request_end + 1..referer)?.strip_suffix(b" ")?;
     let rest = &line[request_end + 1..];
     let tail = line.get(user_agent_end + 1..)?;
@@ -151,17 +169,25 @@ fn fields<'a>(
 ) -> LineContent<'a> {
     match found {
         Err(reject) => LineContent::Reject(reject),
-        Ok(CombinedFields { host, client, front, end }) => LineContent::Fields(Fields {
-            host: RawField::plain(host),
-            client,
-            time: Time::Text(front.time),
-            request: request(front.request),
-            outcome: ResponseFields::Tokens(end.outcome),
-            user_agent: end.user_agent,
-            referer: RawField { raw: end.referer, escaping: Escaping::Backslash },
-            rest: Rest::Tail(end.tail),
-            ..Fields::default()
-        }),
+        Ok(found) => LineContent::Fields(fields_of(found, request)),
+    }
+}
+
+#[inline(always)]
+fn fields_of<'a>(
+    CombinedFields { host, client, front, end }: CombinedFields<'a>,
+    request: impl Fn(RawField<'a>) -> RequestFields<'a>,
+) -> Fields<'a> {
+    Fields {
+        host: RawField::plain(host),
+        client,
+        time: Time::Text(front.time),
+        request: request(front.request),
+        outcome: ResponseFields::Tokens(end.outcome),
+        user_agent: end.user_agent,
+        referer: RawField { raw: end.referer, escaping: Escaping::Backslash },
+        rest: Rest::Tail(end.tail),
+        ..Fields::default()
     }
 }
 

@@ -198,11 +198,14 @@ impl Reader {
         line: &'r [u8],
         quotes: Option<QuotePlaces>,
     ) -> LineContent<'r> {
-        let usual = quotes.filter(|_| line.len() <= LINE_BYTES_MAX && line[0] != b'#');
-        match usual.and_then(|quotes| self.format.parser.usual_line(line, quotes)) {
-            Some(fields) => fields,
-            None => self.line(line),
+        if let Some(quotes) = quotes
+            && line.len() <= LINE_BYTES_MAX
+            && line[0] != b'#'
+            && let Some(fields) = self.format.parser.usual_fields(line, quotes)
+        {
+            return fields.content();
         }
+        self.line(line)
     }
 
     /// How well the format explains `line`; stricter than reading it.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::logs::combined::QuotePlaces;
+use crate::logs::combined::{QuotePlaces, UsualFields};
 use crate::logs::csv::Csv;
 use crate::logs::haproxy::{self, Captures};
 use crate::logs::ltsv::Ltsv;
@@ -89,15 +89,15 @@ impl LineParser {
     /// As [`LineParser::line`], for a line with these quotes and no backslash; `None` if there is
     /// no shorter way for it.
     #[inline(always)]
-    pub(super) fn usual_line<'a>(
+    pub(super) fn usual_fields<'a>(
         &self,
         line: &'a [u8],
         quotes: QuotePlaces,
-    ) -> Option<LineContent<'a>> {
+    ) -> Option<UsualFields<'a>> {
         match self {
-            LineParser::Combined => combined::usual(line, quotes),
-            LineParser::VhostCombined => combined::usual_with_host(line, quotes),
-            LineParser::Varnish => combined::usual_with_own_target(line, quotes),
+            LineParser::Combined => UsualFields::of(line, quotes),
+            LineParser::VhostCombined => UsualFields::with_host(line, quotes),
+            LineParser::Varnish => UsualFields::with_own_target(line, quotes),
             _ => None,
         }
     }

@@ -62,7 +62,7 @@ impl Identities {
     /// Whether the address of a request decides about its client, for some addresses.
     #[inline]
     pub(crate) fn need_address(&self, crawler: CrawlerId) -> bool {
-        self.ranges.is_some()
+        self.ranges.as_ref().is_some_and(|ranges| ranges.have(crawler))
             || self.names.is_some()
             || self.archived_names.is_some()
             || self.bundled.as_ref().is_some_and(|bundled| bundled.have(crawler))

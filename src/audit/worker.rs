@@ -410,7 +410,6 @@ impl<'a> Worker<'a> {
         let (judge, scratch) = ((context, &self.decisions), &mut self.path_scratch);
         let (dated, compared, path) =
             judged(judge, crawler, target, record.time, site, context.draft, scratch);
-        let hour = self.last_hour.of(context.zone, record.time);
         if let Some(path) = path.filter(|_| context.paths) {
             let at = (origin, &*site.origin_key, site.origin_rank);
             self.counter.count_path(at, (path, context.url_part), actor, record);
@@ -419,10 +418,9 @@ impl<'a> Worker<'a> {
         let at = JudgedAt::Time(record.time, context.before_first);
         let directives = dated.robots.map(|robots| context.judge.directives(robots, crawler));
         let (has_delay, restriction) = directives.unwrap_or_default();
-        let kind = (hour, record.status, record.method);
+        let kind = (self.last_hour.of(context.zone, record.time), record.status, record.method);
         let kind = RequestKind::new(kind, &dated, restriction, answer);
-        let sizes = (record.time, record.bytes);
-        self.kind_sums.add((origin, actor, kind), sizes, &mut self.counter);
+        self.kind_sums.add((origin, actor, kind), (record.time, record.bytes), &mut self.counter);
         let (address, network) = violating_client(context.clients(), dated.verdict, record);
         let fetch = (dated.verdict == Verdict::RobotsTxt).then(|| fetch_answer(known, record));
         let request = JudgedRequest {

@@ -135,6 +135,12 @@ impl Ranges {
         (answer, period.and(of_absence))
     }
 
+    /// Whether there is a list of `crawler`.
+    #[inline]
+    pub(crate) fn have(&self, crawler: CrawlerId) -> bool {
+        self.set_of(crawler).is_some()
+    }
+
     /// Whether a list of `crawler` contained `address` at `time`.
     pub(crate) fn contain(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> bool {
         let contains = |set: &RangeSet| set.addresses.contain(address, time.unix_seconds());

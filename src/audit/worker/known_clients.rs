@@ -14,8 +14,8 @@ use crate::logs::record::Record;
 use super::super::client_address::{client, client_address};
 use super::super::identities::Identities;
 
-/// The slots of the table, a power of two. A worker needs 150 KiB for them.
-const SLOTS: usize = 2048;
+/// The slots of the table, a power of two. A worker needs half a megabyte for them.
+const SLOTS: usize = 8192;
 
 /// The longest client that is kept: the longest address of IPv6 without brackets.
 const KEY_BYTES_MAX: usize = 40;
@@ -34,7 +34,7 @@ pub(super) struct KnownClients {
 struct Slot {
     /// The client as it is logged.
     key: [u8; KEY_BYTES_MAX],
-    key_len: usize,
+    key_len: u8,
     crawler: CrawlerId,
     /// No time if the slot is free.
     period: Period,
@@ -63,19 +63,20 @@ impl KnownClients {
         }
         let name = client(record, trusted_proxies);
         let time = record.time.unix_seconds();
-        if name.len() > KEY_BYTES_MAX {
+        let Some(key_len) = u8::try_from(name.len()).ok().filter(|_| name.len() <= KEY_BYTES_MAX)
+        else {
             return ask((identities, trusted_proxies), crawler, record).0;
-        }
+        };
         if self.slots.is_empty() {
             self.slots = vec![FREE; SLOTS];
         }
         let slot = &mut self.slots[slot_of(name)];
         let is_same = slot.crawler == crawler
-            && slot.key.get(..slot.key_len).is_some_and(|key| equal(key, name));
+            && slot.key.get(..usize::from(slot.key_len)).is_some_and(|key| equal(key, name));
         if !is_same || !slot.period.contains(time) {
             let (answer, period) = ask((identities, trusted_proxies), crawler, record);
             slot.key[..name.len()].copy_from_slice(name);
-            *slot = Slot { key: slot.key, key_len: name.len(), crawler, period, answer };
+            *slot = Slot { key: slot.key, key_len, crawler, period, answer };
         }
         slot.answer
     }

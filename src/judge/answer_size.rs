@@ -102,6 +102,17 @@ mod tests {
     use crate::random::Random;
 
     #[test]
+    fn sizes_are_near_within_ten_times_or_as_headers_alone() {
+        // Of files of 512 bytes, and of 32 KiB; headers alone have less than 4096 bytes.
+        for (usual, near) in [(512, 64..8192), (32_768, 4096..524_288), (8, 1..4096)] {
+            let is_near = |bytes| SizeClass::of(bytes).is_near(SizeClass::of(usual));
+            let (least, end) = (near.start, near.end);
+            assert!(is_near(least) && is_near(end - 1) && !is_near(end), "{usual}");
+            assert!(least == 1 || !is_near(least - 1), "{usual}");
+        }
+    }
+
+    #[test]
     fn no_file_is_larger_after_deflate_than_said() {
         let mut random = Random::new();
         for size in [0, 1, 5, 64, 1023, 1024, 70_000, 512 * 1024] {

@@ -57,3 +57,18 @@ pub(super) fn slow_decisions(slow: u64) -> String {
         counted(slow, "path")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_may_be_more_files_than_are_remembered() {
+        let files: BTreeMap<String, Foreign> =
+            (1..=5).map(|number| (format!("{number}.txt"), Foreign::Html)).collect();
+        for (most, count) in [(6, "5 files"), (5, "5 or more files")] {
+            let messages = foreign_messages(&files, most);
+            assert!(messages.len() == 1 && messages[0].starts_with(count), "{messages:?}");
+        }
+    }
+}

@@ -174,3 +174,22 @@ impl Merge for RejectTally {
         self.sample = least(self.sample.take(), sample);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_not_read_counts_with_its_end() {
+        let mut tally = InputTally::default();
+        tally.reject(Reject::NoTime, 1, b"1234");
+        assert_eq!(tally.unread_bytes, 5);
+        tally.skip(Skip::Partial, b"123", false);
+        assert_eq!(tally.unread_bytes, 9);
+        // The texts of other programs were meant to be skipped, unless each line has an envelope.
+        tally.skip(Skip::NotAccess, b"12", false);
+        assert_eq!(tally.unread_bytes, 9);
+        tally.skip(Skip::NotAccess, b"12", true);
+        assert_eq!(tally.unread_bytes, 12);
+    }
+}

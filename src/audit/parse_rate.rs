@@ -195,6 +195,14 @@ mod tests {
     use super::*;
     use crate::audit::input_tally::InputTally;
 
+    fn input(name: &str, bytes: u64, tally: InputTally) -> Input {
+        let summary = serde_json::from_value(serde_json::json!({
+            "name": name, "size_bytes": bytes, "decompressed_bytes": bytes, "format": null,
+            "lines_tried": 1, "damage": null,
+        }));
+        Input { summary: summary.unwrap(), tally }
+    }
+
     #[test]
     fn a_file_without_records_is_something_else_unless_it_is_small_or_accepted() {
         assert!(is_something_else(0, UNREAD_BYTES_MIN + 1, 0.1));
@@ -207,12 +215,7 @@ mod tests {
     #[test]
     fn logs_that_were_read_in_part_are_named_with_what_accepts_them() {
         let log = |name: &str, unread_bytes| {
-            let summary = serde_json::from_value(serde_json::json!({
-                "name": name, "size_bytes": 400_000, "decompressed_bytes": 400_000, "format": null,
-                "lines_tried": 1, "damage": null,
-            }));
-            let tally = InputTally { other: 9, unread_bytes, ..InputTally::default() };
-            Input { summary: summary.unwrap(), tally }
+            input(name, 400_000, InputTally { other: 9, unread_bytes, ..InputTally::default() })
         };
         let names = ["a", "b", "c", "d", "e"];
         let of = |count: usize, percent_min| {
@@ -230,5 +233,25 @@ mod tests {
         assert_eq!(of(5, 90.0).unwrap().names, "a, b, c (and 2 more)");
         assert_eq!(UnreadLogs::of(&[log("a", 200_000)], 90.0), None, "half was read");
         assert!(UnreadLogs::of(&[log("a", 200_001)], 90.0).is_some());
+    }
+
+    #[test]
+    fn a_few_unread_bytes_beside_records_are_an_odd_line() {
+        let is_named = |other, unread_bytes| {
+            let tally = InputTally { other, unread_bytes, ..InputTally::default() };
+            UnreadLog::of(&input("a", 5_000, tally), 90.0).is_some()
+        };
+        assert!(!is_named(1, UNREAD_BYTES_MIN) && is_named(1, UNREAD_BYTES_MIN + 1));
+        assert!(is_named(0, UNREAD_BYTES_MIN));
+    }
+
+    #[test]
+    fn the_first_line_that_was_not_understood_gives_the_format() {
+        let mut tally = InputTally::default();
+        tally.reject(Reject::BadTime, 7, b"what is no log");
+        tally.reject(Reject::NoTime, 2, b"2025-04-17T05:10:56Z;192.0.2.7;GET;/form;302;5");
+        let expected = " '$time_iso8601;$remote_addr;$request_method;$request_uri;$status;\
+                        $body_bytes_sent'";
+        assert_eq!(line_proposal(&input("a", 99, tally)).as_deref(), Some(expected));
     }
 }

@@ -346,6 +346,21 @@ mod tests {
     }
 
     #[test]
+    fn addresses_that_no_list_has_are_looked_up() {
+        let registry = Registry::builtin();
+        let crawler = registry.find("GPTBot").unwrap();
+        let mut identities = identities(&[("gptbot.json", "192.0.2.0/24")], &[], &registry);
+        let looked_up = |identities: &Identities| {
+            ["192.0.2.1", "20.171.206.7", "8.8.8.8", "10.0.0.1"]
+                .map(|address| identities.is_candidate(crawler, address.parse().unwrap(), at(NOW)))
+        };
+        assert_eq!(looked_up(&identities), [false, true, true, false]);
+        // The second address is on the list that comes with the program.
+        identities.bundled = Some(BundledRanges::new(&registry, None));
+        assert_eq!(looked_up(&identities), [false, false, true, false]);
+    }
+
+    #[test]
     fn lists_and_names_decide_in_order() {
         use Confirmation::*;
         use Identity::*;

@@ -171,6 +171,9 @@ mod tests {
         // They were compared before.
         check(&[&[("a", &a), ("b", &longer)], &[("c", &other)]], None, &[]);
         check(&[&[("a", &a), ("c", &longer)], &[("b", &longer), ("d", &other)]], Some("c=b"), &[]);
+        // The longest log that begins as "a" does is of the same tally.
+        let longest = a.clone() + &long(4_000);
+        check(&[&[("a", &a), ("c", &longest)], &[("b", &longer)]], Some("a=b"), &[]);
         // Equal lengths and beginnings, another end.
         let end = format!("{}y\n", &a[..a.len() - 2]);
         check(&[&[("a", &a)], &[("b", &end)]], None, &[]);

@@ -217,6 +217,16 @@ mod tests {
         }
     }
 
+    /// Also after a value that was too large.
+    #[test]
+    fn what_is_another_value_is_damaged() {
+        let memory = MemoryLimit::new(1 << 10);
+        let zeros = packed(&encoded(&[0_u8; 600].as_slice()));
+        assert_eq!(unpacked::<Vec<u64>>(&zeros, &memory).err(), Some(Unreadable::TooLarge));
+        let text = packed(&encoded(&"text"));
+        assert_eq!(unpacked::<u64>(&text, &memory).err(), Some(Unreadable::Damaged));
+    }
+
     /// A file that is none of ours ends after its first bytes, and an endless one at the limit.
     #[test]
     fn an_endless_file_is_not_read_to_its_end() {

@@ -89,6 +89,10 @@ fn world(rows: Vec<(OriginKey, Actor, CrawlerTally)>) -> World {
 
 impl World {
     fn model(self) -> Result<ReportModel> {
+        ReportModel::new(self.tally())
+    }
+
+    fn tally(self) -> Tally {
         let World { header, rows } = self;
         let mut counts = Counts::default();
         let mut input = InputTally::default();
@@ -120,7 +124,7 @@ impl World {
             });
         }
         counts.inputs.push(input);
-        ReportModel::new(Tally { header, counts })
+        Tally { header, counts }
     }
 
     #[track_caller]
@@ -190,6 +194,16 @@ fn rows_that_cannot_be_are_noticed() {
     }
     let verified = (CrawlerId(0), Identity::Verified);
     assert!(world(vec![(origin("a.example"), verified, whole())]).was_damaged());
+}
+
+#[test]
+fn each_line_of_a_crawler_is_a_request() {
+    for (more_lines, expected) in [(0, false), (1, true)] {
+        let mut tally = world(vec![(origin("a.example"), GPTBOT, row(allowed(9)))]).tally();
+        tally.counts.inputs[0].crawler += more_lines;
+        let model = ReportModel::new(tally);
+        assert_eq!(model.is_err_and(|err| err.is_inconsistent()), expected);
+    }
 }
 
 /// Delays do not concern requests for robots.txt, nor those without a path.

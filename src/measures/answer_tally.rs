@@ -55,8 +55,9 @@ mod tests {
         [5, 9].into_iter().for_each(|second| sum.count(at(second), 200, 1));
         assert!(sum.holds(all) && !sum.holds(None));
         type Damage = fn(&mut AnswerTally);
-        let damages: [Damage; 5] = [
+        let damages: [Damage; 6] = [
             |sum| *sum = AnswerTally::default(),
+            |sum| *sum = AnswerTally { span: sum.span, ..AnswerTally::default() },
             |sum| sum.requests = 3,
             |sum| sum.statuses.status_4xx = u64::MAX,
             |sum| sum.span = Some(Span::at(UtcTime::EPOCH)),

@@ -325,6 +325,31 @@ mod tests {
         }
     }
 
+    /// The file may come from a stranger.
+    #[test]
+    fn fetches_unlike_the_file_have_a_number_and_times() {
+        let mut tally = FetchTally::default();
+        let size = SizeClass::of(9);
+        for minute in [1, 2] {
+            tally.count_fetch(at(minute, 0), 200, FetchAnswer::Unlike(size));
+        }
+        assert!(tally.agrees(0, true));
+        type Damage = fn(&mut UnlikeFetches);
+        let damages: [Damage; 4] = [
+            |unlike| *unlike = UnlikeFetches { span: unlike.span, ..UnlikeFetches::default() },
+            |unlike| unlike.span = None,
+            |unlike| unlike.count = 1,
+            |unlike| unlike.minutes = TimeBuckets::default(),
+        ];
+        for (number, damage) in damages.iter().enumerate() {
+            let mut damaged = tally.clone();
+            damage(damaged.unlike.entry(size));
+            assert!(!damaged.agrees(0, true), "{number}");
+        }
+        tally.give_up_times();
+        assert!(tally.agrees(0, false));
+    }
+
     #[test]
     fn only_an_answered_get_is_a_successful_fetch() {
         let mut tally = FetchTally::default();

@@ -48,3 +48,26 @@ impl AuditProgress {
         Arc::clone(&followed.pass)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::CHUNK_BYTES;
+    use crate::config::audit_config::AuditConfig;
+    use crate::run::library::Audit;
+
+    #[test]
+    fn the_lines_of_all_chunks_are_counted() {
+        let directory = tempfile::tempdir().unwrap();
+        let (robots, log) = (directory.path().join("robots.txt"), directory.path().join("log"));
+        std::fs::write(&robots, "User-agent: *\nDisallow: /a\n").unwrap();
+        let line =
+            "192.0.2.1 - - [01/Nov/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"-\"\n";
+        let lines = 2 * CHUNK_BYTES / line.len();
+        std::fs::write(&log, line.repeat(lines)).unwrap();
+        let audit = Audit::new(AuditConfig { robots: Some(robots), ..AuditConfig::default() });
+        let progress = AuditProgress::default();
+        audit.run_followed([&log], &progress).unwrap();
+        assert_eq!(lock(&progress.0).pass.lines.load(Ordering::Relaxed), lines as u64);
+    }
+}

@@ -53,4 +53,11 @@ mod tests {
         }
         assert_eq!((values.get(CrawlerId(1)), values.get(CrawlerId(31))), (None, None));
     }
+
+    #[test]
+    fn the_size_is_that_of_whole_blocks() {
+        let values = ByCrawler::<u64>::new(40);
+        let of_values = 3 * BLOCK * size_of::<OnceLock<u64>>();
+        assert!((of_values..of_values + 100).contains(&values.bytes_max()));
+    }
 }

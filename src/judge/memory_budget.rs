@@ -131,7 +131,8 @@ mod tests {
             "Content-Usage: train-ai=n\n",
         ] {
             let with = bytes(&format!("User-agent: a\nDisallow: /a\n{line}"));
-            assert!(with >= without + line.len(), "{line} {with} {without}");
+            let sizes = without + line.len()..without + line.len() + 400;
+            assert!(sizes.contains(&with), "{line} {with} {without}");
         }
         // A pattern that is not as written takes memory of its own.
         let (plain, escaped) = (

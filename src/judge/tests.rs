@@ -195,6 +195,19 @@ fn a_thousand_failures_and_foreign_files_are_kept() {
     assert_eq!(loaded.foreign.len(), FAILURES_MAX);
 }
 
+#[test]
+fn files_past_the_memory_limit_are_forgotten() {
+    let nothing = Store::Memory(MemoryArchive::default());
+    let crawlers = vec![CrawlerProfile::of_token("a".to_owned())];
+    let judge = Judge::of_many(nothing, crawlers, Dialect::Google, 200 << 10).unwrap();
+    for (number, expected) in [(1, 0), (2, 1)] {
+        let body = format!("User-agent: a\nDisallow: /{number}{}\n", "x".repeat(120 << 10));
+        judge.version_of(Digest::of(body.as_bytes()), body.as_bytes());
+        judge.keep(0);
+        assert_eq!(judge.memory.times_forgotten(), expected, "{number}");
+    }
+}
+
 /// A file with groups for names that are not in the registry.
 const NAMES: &str = "User-agent: *\nDisallow: /star\n\n\
     User-agent: Photo-Agent/2\nUser-agent: archive.example\nDisallow: /photo\n\n\

@@ -205,6 +205,18 @@ mod tests {
         assert!(WindowIndex::new((0..65_537).map(|_| std::iter::empty())).is_none());
     }
 
+    /// A judge forgets rules by this size.
+    #[test]
+    fn each_suffix_has_a_size() {
+        let size = |count: usize| {
+            let words: Vec<String> = (0..count).map(|number| format!("word-{number:04}")).collect();
+            let literals = words.iter().map(|word| std::iter::once(word.as_bytes()));
+            WindowIndex::new(literals).unwrap().heap_bytes()
+        };
+        let (few, many) = (size(1000), size(2000));
+        assert!(many >= few + 1000 * size_of::<u32>(), "{few} {many}");
+    }
+
     #[test]
     fn never_marks_too_few() {
         let suffixes: Vec<Vec<u8>> = (0..4_u32.pow(6))

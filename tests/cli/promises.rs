@@ -258,6 +258,35 @@ fn changes_and_copies_are_tested_by_their_hours() {
         "StrayBot | copy-at-most | 48 | 323 | 323 | 0 | kept | ",
     ];
     assert_eq!(found, expected);
+    // After the promised day LateBot requests /shop 20 times.
+    for (requests, expected) in
+        [(20, "1 | 0 | 1 | broken | "), (21, "0 | 0 | 0 | not-tested | too-few")]
+    {
+        sandbox
+            .run(&format!(
+                "audit -q --robots db --origin https://a.example --crawlers own.csv \
+                 --reaction-requests {requests} -o often access.log"
+            ))
+            .exits(0);
+        let found = sandbox.table("often/promises.csv");
+        let found = found.cells("crawler promise tested kept broken state reason");
+        let expected = format!("LateBot | change-within | {expected}");
+        assert!(found.contains(&expected), "{found:?}");
+    }
+    // Who obeys before the promised time has passed keeps the promise.
+    sandbox.write("month.csv", CHANGES.replace("a day,24", "a month,720"));
+    sandbox
+        .run(
+            "audit -q --robots db --origin https://a.example --crawlers month.csv -o month \
+             access.log",
+        )
+        .exits(0);
+    let found =
+        sandbox.table("month/promises.csv").cells("crawler promise tested kept broken state");
+    assert!(
+        found.contains(&"InTimeBot | change-within | 1 | 1 | 0 | kept".to_owned()),
+        "{found:?}"
+    );
     sandbox.run("audit -q --robots new.txt --origin https://a.example --crawlers own.csv -o plain access.log").exits(0);
     let found = sandbox.table("plain/promises.csv").cells("crawler promise state reason");
     assert!(

@@ -194,6 +194,7 @@ fn first_line((reason, tally): (Reject, &RejectTally)) -> Option<(u64, Reject)> 
 mod tests {
     use super::*;
     use crate::audit::input_tally::InputTally;
+    use crate::audit::tally::{counts::Counts, header::Header};
 
     fn input(name: &str, bytes: u64, tally: InputTally) -> Input {
         let summary = serde_json::from_value(serde_json::json!({
@@ -253,5 +254,17 @@ mod tests {
         let expected = " '$time_iso8601;$remote_addr;$request_method;$request_uri;$status;\
                         $body_bytes_sent'";
         assert_eq!(line_proposal(&input("a", 99, tally)).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn an_empty_log_is_none_that_was_understood() {
+        let mut tally = InputTally { other: 1, ..InputTally::default() };
+        (1..=99).for_each(|line| tally.reject(Reject::NoTime, line, &[b'x'; 99]));
+        let inputs = [input("a", 9_900, tally), input("b", 0, InputTally::default())];
+        let (summaries, tallies) =
+            inputs.into_iter().map(|input| (input.summary, input.tally)).unzip();
+        let counts = Counts { inputs: tallies, ..Counts::default() };
+        let tally = Tally { header: Header::of_inputs(summaries), counts };
+        assert!(not_understood(&tally, 50.0).is_some_and(|text| text.starts_with("a: ")));
     }
 }

@@ -65,21 +65,17 @@ pub(crate) fn combined_with_own_targets(line: &[u8]) -> LineContent<'_> {
     fields(find_combined(line), RequestFields::OwnLine)
 }
 
-/// The fields of a line as nearly all are, whose quotes were known.
-pub(crate) struct UsualFields<'a> {
-    found: CombinedFields<'a>,
-    /// Whether an absolute target is of our own origin.
-    has_own_target: bool,
-}
+/// The fields of a line without backslashes whose quotes were known, if it is as nearly all lines are.
+pub(crate) struct UsualFields<'a>(CombinedFields<'a>);
 
 impl<'a> UsualFields<'a> {
-    /// As [`combined`], for a line without backslashes; `None` if it is not as nearly all lines are.
+    /// As [`combined`].
     #[inline(always)]
     pub(crate) fn of(line: &'a [u8], quotes: QuotePlaces) -> Option<UsualFields<'a>> {
-        Some(UsualFields { found: usual_fields(line, line, quotes)?, has_own_target: false })
+        usual_fields(line, line, quotes).map(UsualFields)
     }
 
-    /// As [`vhost_combined`]; see [`UsualFields::of`].
+    /// As [`vhost_combined`].
     #[inline(always)]
     pub(crate) fn with_host(line: &'a [u8], quotes: QuotePlaces) -> Option<UsualFields<'a>> {
         let (host, rest) = split_column(line).ok()?;
@@ -87,24 +83,16 @@ impl<'a> UsualFields<'a> {
         if found.client == b"-" || host.ends_with(b",") {
             return None;
         }
-        let found = CombinedFields { host, ..found };
-        Some(UsualFields { found, has_own_target: false })
+        Some(UsualFields(CombinedFields { host, ..found }))
     }
 
-    /// As [`combined_with_own_targets`]; see [`UsualFields::of`].
+    /// The line; `request` says whether an absolute target is of our own origin.
     #[inline(always)]
-    pub(crate) fn with_own_target(line: &'a [u8], quotes: QuotePlaces) -> Option<UsualFields<'a>> {
-        Some(UsualFields { found: usual_fields(line, line, quotes)?, has_own_target: true })
-    }
-
-    /// The line.
-    #[inline(always)]
-    pub(crate) fn content(self) -> LineContent<'a> {
-        let has_own_target = self.has_own_target;
-        LineContent::Fields(fields_of(self.found, |request| match has_own_target {
-            false => RequestFields::Line(request),
-            true => RequestFields::OwnLine(request),
-        }))
+    pub(crate) fn content(
+        self,
+        request: impl Fn(RawField<'a>) -> RequestFields<'a>,
+    ) -> LineContent<'a> {
+        LineContent::Fields(fields_of(self.0, request))
     }
 }
 

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::logs::combined::QuotePlaces;
+use crate::logs::combined::{QuotePlaces, UsualFields};
 use crate::logs::envelope::{Envelope, Stream};
+use crate::logs::record::RequestFields;
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::{LINE_BYTES_MAX, LineContent, NoRecord};
 use crate::logs::{limitation::Limitation, parser::LineParser};
@@ -201,9 +202,26 @@ impl Reader {
         if let Some(quotes) = quotes
             && line.len() <= LINE_BYTES_MAX
             && line[0] != b'#'
-            && let Some(fields) = self.format.parser.usual_fields(line, quotes)
         {
-            return fields.content();
+            // Each way returns for itself: the fields are large, and to hand them on would copy them.
+            match self.format.parser {
+                LineParser::Combined => {
+                    if let Some(fields) = UsualFields::of(line, quotes) {
+                        return fields.content(RequestFields::Line);
+                    }
+                }
+                LineParser::VhostCombined => {
+                    if let Some(fields) = UsualFields::with_host(line, quotes) {
+                        return fields.content(RequestFields::Line);
+                    }
+                }
+                LineParser::Varnish => {
+                    if let Some(fields) = UsualFields::of(line, quotes) {
+                        return fields.content(RequestFields::OwnLine);
+                    }
+                }
+                _ => {}
+            }
         }
         self.line(line)
     }

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::logs::combined::{QuotePlaces, UsualFields};
 use crate::logs::csv::Csv;
 use crate::logs::haproxy::{self, Captures};
 use crate::logs::ltsv::Ltsv;
@@ -84,22 +83,6 @@ impl LineParser {
     /// Whether usual lines have six quotes: those of request, referer and user agent.
     pub(super) fn has_six_quotes(&self) -> bool {
         matches!(self, LineParser::VhostCombined | LineParser::Combined | LineParser::Varnish)
-    }
-
-    /// As [`LineParser::line`], for a line with these quotes and no backslash; `None` if there is
-    /// no shorter way for it.
-    #[inline(always)]
-    pub(super) fn usual_fields<'a>(
-        &self,
-        line: &'a [u8],
-        quotes: QuotePlaces,
-    ) -> Option<UsualFields<'a>> {
-        match self {
-            LineParser::Combined => UsualFields::of(line, quotes),
-            LineParser::VhostCombined => UsualFields::with_host(line, quotes),
-            LineParser::Varnish => UsualFields::with_own_target(line, quotes),
-            _ => None,
-        }
     }
 
     /// Whether lines that begin with `#` may change how later lines are read.

@@ -88,7 +88,7 @@ impl Search<'_> {
     fn next(&mut self, first: &[u32; HASHES]) -> Option<u32> {
         let (mut last, mut rest) = (self.last, self.rest.clone());
         let mut found = None;
-        while let Some(&byte) = rest.next() {
+        for &byte in rest.by_ref() {
             last = rolled(last, byte);
             if first[last] != 0 {
                 found = Some(first[last]);

@@ -52,16 +52,17 @@ pub(crate) fn all(model: &PageModel<'_>) -> Markup {
 /// Violations by day of `calendar`, drawn, and the days of the first and the last one.
 pub(crate) fn when(violations: &BTreeMap<Day, u64>, calendar: &[Day]) -> Markup {
     let by_day = calendar.iter().map(|day| violations.get(day).copied().unwrap_or_default());
-    let said = since(violations, calendar.last().copied());
+    let said = since(violations, calendar);
     html! { @if let Some(said) = said { (days("violation", &by_day.collect::<Vec<_>>())) span class="fine" { (said) } } }
 }
 
 /// The days of the first and the last violation; `None` without any. A crawler still does it if it
-/// did on the `last` day of the logs.
-fn since(violations: &BTreeMap<Day, u64>, last: Option<Day>) -> Option<String> {
+/// did on the last day of the logs; logs of a single day show no more than that day.
+fn since(violations: &BTreeMap<Day, u64>, calendar: &[Day]) -> Option<String> {
     let (from, to) = (violations.first_key_value()?.0, violations.last_key_value()?.0);
+    let is_last = calendar.len() > 1 && calendar.last() == Some(to);
     Some(match from == to {
-        _ if Some(*to) == last => format!("since {from}, still"),
+        _ if is_last => format!("since {from}, still"),
         true => format!("on {to}"),
         false => format!("{from} to {to}"),
     })
@@ -166,13 +167,16 @@ mod tests {
     #[test]
     fn who_broke_a_rule_on_the_last_day_still_does() {
         let day = |day: i64| Day::parse(&format!("2026-03-{day:02}")).unwrap();
-        let said = |days: &[i64], end| {
-            since(&days.iter().map(|&at| (day(at), 1)).collect(), Some(day(end)))
+        let of = |days: &[i64], calendar: std::ops::RangeInclusive<i64>| {
+            let calendar: Vec<Day> = calendar.map(day).collect();
+            since(&days.iter().map(|&at| (day(at), 1)).collect(), &calendar)
         };
+        let said = |days: &[i64], end| of(days, 1..=end);
         assert_eq!(said(&[], 5), None);
         assert_eq!(said(&[1], 5).unwrap(), "on 2026-03-01");
         assert_eq!(said(&[1, 2, 3], 5).unwrap(), "2026-03-01 to 2026-03-03");
         assert_eq!(said(&[1, 5], 5).unwrap(), "since 2026-03-01, still");
         assert_eq!(said(&[5], 5).unwrap(), "since 2026-03-05, still");
+        assert_eq!(of(&[5], 5..=5).unwrap(), "on 2026-03-05");
     }
 }

@@ -28,14 +28,13 @@ use crate::input::{chunks::Chunk, source::FileId};
 use crate::judge::origin_history::OriginHistory;
 use crate::judge::rule_changes::RuleChange;
 use crate::judge::timeline::BeforeFirst;
-use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
+use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{Judge, decision_cache::DecisionCache};
 use crate::logs::LineContent;
 use crate::logs::format::Format;
 use crate::logs::record::{Fields, Record, Scratch};
 use crate::logs::reject::Skip;
-use crate::time::{LastHour, UtcTime, Window, Zone};
-use crate::url::path::{PathQuery, prepare};
+use crate::time::{LastHour, Window, Zone};
 use crate::url::target::Target;
 
 use super::client_key::ClientKey;
@@ -49,10 +48,9 @@ use super::origin_options::Captured;
 use super::own_site::OwnSite;
 use super::prepass::{Collected, Wanted};
 use super::sessions::{ClientRequest, Sessions};
-use super::sites::{Site, SiteId, Sites};
+use super::sites::{SiteId, Sites};
 use super::tally::counter::{Counter, TallyLimits};
 use super::tally::urls::UrlPart;
-use crate::measures::draft_effect::Compared;
 use crate::measures::example::Position;
 use crate::measures::reactions::ReactionLimits;
 use crate::measures::request::JudgedRequest;
@@ -60,7 +58,7 @@ use crate::measures::request_kind::RequestKind;
 use crate::measures::sums::Span;
 use crate::merge::{Merge, merge_fields};
 
-use judged::{client_request, fetch_answer, violating_client, violating_request};
+use judged::{client_request, fetch_answer, judged, violating_client, violating_request};
 use kind_sums::KindSums;
 use known_clients::KnownClients;
 use known_referers::KnownReferers;
@@ -407,15 +405,15 @@ impl<'a> Worker<'a> {
         let actor = (crawler, answer.identity);
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
         let (context, site_id, site) = (self.context, site, self.sites.get(site));
-        let (judge, scratch) = ((context, &self.decisions), &mut self.path_scratch);
+        let at = JudgedAt::Time(record.time, context.before_first);
+        let (judge, scratch) = ((context.judge, &self.decisions), &mut self.path_scratch);
         let (dated, compared, path) =
-            judged(judge, crawler, target, record.time, site, context.draft, scratch);
+            judged(judge, crawler, target, at, site, context.draft, scratch);
         if let Some(path) = path.filter(|_| context.paths) {
             let at = (origin, &*site.origin_key, site.origin_rank);
             self.counter.count_path(at, (path, context.url_part), actor, record);
         }
         let known = site.known(context.judge);
-        let at = JudgedAt::Time(record.time, context.before_first);
         let directives = dated.robots.map(|robots| context.judge.directives(robots, crawler));
         let (has_delay, restriction) = directives.unwrap_or_default();
         let kind = (self.last_hour.of(context.zone, record.time), record.status, record.method);
@@ -477,26 +475,6 @@ impl<'a> Worker<'a> {
             _ => (target, own),
         }
     }
-}
-
-/// The verdict on a request, the effect of a `draft`, and the prepared path.
-fn judged<'s, 'p>(
-    (context, decisions): (&Context<'_>, &RefCell<DecisionCache>),
-    crawler: CrawlerId,
-    target: Target<'p>,
-    time: UtcTime,
-    site: &'s Site,
-    draft: Option<&Draft>,
-    scratch: &'p mut Vec<u8>,
-) -> (DatedVerdict<'s>, Option<Compared>, Option<PathQuery<'p>>) {
-    let Context { judge, before_first, .. } = *context;
-    let path = target.path().map(|path| prepare(path, judge.dialect(), scratch));
-    let at = JudgedAt::Time(time, before_first);
-    let dated = judge.verdict_cached(decisions, site.known(judge), crawler, path, at);
-    let compared = draft
-        .zip(path)
-        .and_then(|(draft, path)| draft.compare(&site.origin_key, crawler, path, dated.verdict));
-    (dated, compared, path)
 }
 
 /// Checked for every parsed line, of any client. A line with an invalid time is not outside of the

@@ -1,5 +1,6 @@
-//! The client of a judged request.
+//! The verdict on a request, and what is known of its client and its answer.
 
+use std::cell::RefCell;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -10,18 +11,40 @@ use crate::crawlers::identity::{Actor, Identity};
 use crate::crawlers::{crawler::CrawlerId, network_names::NetworkNames};
 use crate::judge::Judge;
 use crate::judge::answer_size::SizeComparison;
+use crate::judge::decision_cache::DecisionCache;
 use crate::judge::origin_history::OriginHistory;
-use crate::judge::verdict::{DatedVerdict, Verdict};
+use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
 use crate::logs::record::Record;
+use crate::measures::draft_effect::Compared;
 use crate::measures::fetch_answer::FetchAnswer;
 use crate::signatures::check::CheckedSignature;
-use crate::url::path::PathQuery;
+use crate::url::path::{PathQuery, prepare};
+use crate::url::target::Target;
 
 use super::super::client_address::{client, client_address, client_identifier};
+use super::super::draft::Draft;
 use super::super::evidence::ViolatingRequest;
 use super::super::sessions::{ClientRequest, GapEnd};
 use super::super::sites::Site;
 use super::super::tally::urls::{UrlPart, url_hash};
+
+/// The verdict on a request, the effect of a `draft`, and the prepared path.
+pub(super) fn judged<'s, 'p>(
+    (judge, decisions): (&Judge, &RefCell<DecisionCache>),
+    crawler: CrawlerId,
+    target: Target<'p>,
+    at: JudgedAt,
+    site: &'s Site,
+    draft: Option<&Draft>,
+    scratch: &'p mut Vec<u8>,
+) -> (DatedVerdict<'s>, Option<Compared>, Option<PathQuery<'p>>) {
+    let path = target.path().map(|path| prepare(path, judge.dialect(), scratch));
+    let dated = judge.verdict_cached(decisions, site.known(judge), crawler, path, at);
+    let compared = draft
+        .zip(path)
+        .and_then(|(draft, path)| draft.compare(&site.origin_key, crawler, path, dated.verdict));
+    (dated, compared, path)
+}
 
 /// The address of the client of a violation, and the name of its network, as far as they are known.
 pub(super) fn violating_client<'a>(

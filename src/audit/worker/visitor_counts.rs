@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use crate::crawlers::declared_name::declared_name;
 use crate::judge::verdict::Verdict;
-use crate::logs::time::LastMinute;
+use crate::logs::clock::LastMinute;
 use crate::measures::clients::{ClientTally, Sampled};
 use crate::time::{Day, UtcTime};
 

@@ -10,7 +10,8 @@
 
 use memchr::memchr;
 
-use crate::logs::record::{Fields, RequestFields, ResponseFields};
+use crate::logs::record::{Fields, RequestFields};
+use crate::logs::response::ResponseFields;
 use crate::logs::{field::RawField, reject::Reject, time::Time};
 
 /// The type before the time of an application load balancer's line.

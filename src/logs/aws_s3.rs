@@ -10,7 +10,8 @@
 use memchr::{memmem, memrchr};
 
 use crate::logs::field::{RawField, split_token};
-use crate::logs::record::{Fields, RequestFields, ResponseFields};
+use crate::logs::record::{Fields, RequestFields};
+use crate::logs::response::ResponseFields;
 use crate::logs::{reject::Reject, time::Time};
 
 /// Parses a line.

@@ -13,8 +13,9 @@ use crate::logs::LineContent;
 use crate::logs::escape::Escaping;
 use crate::logs::field::{RawField, find_near};
 use crate::logs::host::is_address;
-use crate::logs::record::{Fields, RequestFields, ResponseFields};
+use crate::logs::record::{Fields, RequestFields};
 use crate::logs::reject::Reject;
+use crate::logs::response::ResponseFields;
 use crate::logs::signature::Rest;
 use crate::logs::time::Time;
 

@@ -12,7 +12,8 @@
 use memchr::{memchr, memmem};
 
 use crate::logs::field::{RawField, split_token};
-use crate::logs::record::{Fields, RequestFields, ResponseFields};
+use crate::logs::record::{Fields, RequestFields};
+use crate::logs::response::ResponseFields;
 use crate::logs::{LineContent, reject::Reject, time::Time};
 
 /// Finds the fields of a line.

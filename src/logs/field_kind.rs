@@ -2,7 +2,8 @@
 
 use memchr::memchr;
 
-use crate::logs::record::{Fields, RequestFields, ResponseFields};
+use crate::logs::record::{Fields, RequestFields};
+use crate::logs::response::ResponseFields;
 use crate::logs::signature::{Rest, SignatureFields};
 use crate::logs::{field::RawField, reject::Reject, time::Time};
 use crate::time::Zone;

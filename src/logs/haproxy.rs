@@ -12,8 +12,9 @@
 use memchr::{memchr, memmem, memrchr};
 
 use crate::error::{Error, Result};
-use crate::logs::record::{Fields, RequestFields, ResponseFields};
+use crate::logs::record::{Fields, RequestFields};
 use crate::logs::reject::{Reject, Skip};
+use crate::logs::response::ResponseFields;
 use crate::logs::signature::{Rest, SignatureFields};
 use crate::logs::{LineContent, NoRecord};
 use crate::logs::{escape::Escaping, field::RawField, limitation::Limitation, time::Time};

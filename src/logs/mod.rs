@@ -37,8 +37,10 @@ pub mod method;
 pub mod record;
 mod sample;
 
+pub(crate) mod clock;
 mod host;
 mod request;
+mod response;
 pub mod time;
 
 mod error_log;

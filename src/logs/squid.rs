@@ -5,8 +5,9 @@
 //! ```
 
 use crate::logs::field::RawField;
-use crate::logs::record::{Fields, RequestFields, ResponseFields};
+use crate::logs::record::{Fields, RequestFields};
 use crate::logs::reject::Reject;
+use crate::logs::response::ResponseFields;
 use crate::logs::time::Time;
 
 /// Parses a line. Durations are padded with spaces.

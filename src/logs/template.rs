@@ -8,7 +8,8 @@ use memchr::{memchr, memmem};
 
 use crate::error::{Error, Result};
 use crate::logs::LineContent;
-use crate::logs::record::{Fields, RequestFields, ResponseFields};
+use crate::logs::record::{Fields, RequestFields};
+use crate::logs::response::ResponseFields;
 use crate::logs::signature::SignatureFields;
 use crate::logs::template_token::{Slot, TemplateToken};
 use crate::logs::time::{Time, written};

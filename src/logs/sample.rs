@@ -17,9 +17,9 @@ const KEYS: [u64; 4] =
     [0x2d35_8dcc_aa6c_78a5, 0x8bb8_4b93_962e_acc9, 0x4b33_a62e_d433_d4a3, 0x4d5a_2da5_1de1_aa47];
 
 impl Fields<'_> {
-    /// Whether the line is in the sample: about one in [`SAMPLED_OF`], by a hash of client, time of day
-    /// and request as they are written, of the last two only a part. Anybody can compute it, so a
-    /// client could keep out of the sample: what it says is an estimate.
+    /// Whether the line is in the sample: about one in [`SAMPLED_OF`], by a hash of the client, the time of
+    /// day and the request as they are written; of long ones only parts count. The hash has no secret, so a
+    /// client could avoid the sample: its result is an estimate.
     #[inline]
     pub(crate) fn is_sampled(&self) -> bool {
         let (Time::Text(time)

@@ -29,7 +29,7 @@ pub(crate) fn ranges(config: &AuditConfig, registry: &Registry) -> Result<Identi
 /// The archive of names at `path`, which must exist.
 fn archive(path: &Path) -> Result<DnsArchive> {
     let missing = || {
-        let why = "there is no such file: an audit with --verify-dns and --dns-archive writes it";
+        let why = "the file does not exist; an audit with --verify-dns and --dns-archive writes it";
         Error::invalid_file(path, why)
     };
     DnsArchive::open(path)?.ok_or_else(missing)

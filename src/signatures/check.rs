@@ -178,7 +178,7 @@ impl CheckedSignature {
 }
 
 impl CheckedSignature {
-    /// The signature of a request whose log has only the word of a server in front.
+    /// A signature that only a server in front has checked: the log has its result and nothing else.
     pub(crate) fn of_edge(edge: SignatureState) -> CheckedSignature {
         CheckedSignature::of(edge)
     }

@@ -243,7 +243,7 @@ fn confirmed_names_are_kept_for_requests_of_their_time() {
     let clients = ["203.0.113.1", "203.0.113.5"];
     let sandbox = sandbox(&clients.map(|client| today(&request(client, GOOGLEBOT))));
     let missing =
-        "dns.csv: there is no such file: an audit with --verify-dns and --dns-archive writes it";
+        "dns.csv: the file does not exist; an audit with --verify-dns and --dns-archive writes it";
     audit(&sandbox, "--dns-archive dns.csv").exits(2).complains(missing);
     let flags = format!("--verify-dns --dns-server {} --dns-archive dns.csv", server.address);
     audit(&sandbox, &flags).exits(0);

@@ -16,12 +16,18 @@ pub fn any(bytes: &[u8], is_special: impl Fn(u8) -> bool + Copy) -> bool {
         both[16..].copy_from_slice(last);
         return any_of(&both, is_special);
     }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        let mut both = [0; 16];
+        both[..8].copy_from_slice(first);
+        both[8..].copy_from_slice(last);
+        return any_of(&both, is_special);
+    }
     bytes.iter().any(|&byte| is_special(byte))
 }
 
 #[inline]
-fn any_of(chunk: &[u8; 32], is_special: impl Fn(u8) -> bool) -> bool {
-    // Without a branch, so that 32 bytes are tested at once.
+fn any_of<const N: usize>(chunk: &[u8; N], is_special: impl Fn(u8) -> bool) -> bool {
+    // Without a branch, so that all bytes are tested at once.
     chunk.iter().fold(0, |any, &byte| any | u8::from(is_special(byte))) != 0
 }
 

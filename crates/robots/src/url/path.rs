@@ -112,7 +112,7 @@ fn asks_for_robots_txt(path: &[u8]) -> bool {
 
 /// The number of bytes at the start of `target` that need no change; ends at a fragment.
 fn normal_bytes(target: &[u8], dialect: Dialect) -> usize {
-    if !bytes::any(target, is_special) {
+    if !bytes::any(target, may_be_special) {
         return target.len();
     }
     let mut at = 0;
@@ -125,6 +125,12 @@ fn normal_bytes(target: &[u8], dialect: Dialect) -> usize {
             _ => return at,
         }
     }
+}
+
+/// The same as [`is_special`], but for `!` and `'`, which have the bits of `#` and `%`: it takes one comparison less.
+#[inline]
+fn may_be_special(byte: u8) -> bool {
+    (byte.wrapping_sub(0x21) > 0x7E - 0x21) | (byte & !0b110 == b'!')
 }
 
 /// Whether a byte may need a change or begins an encoding.

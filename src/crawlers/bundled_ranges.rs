@@ -122,9 +122,12 @@ impl BundledRanges {
     ) -> (bool, Period) {
         let time = time.unix_seconds();
         let (mut is_listed, mut period) = (false, Period::ALWAYS);
-        for part in self.parts_of(crawler).iter().filter(|part| part.networks.contains(address)) {
-            is_listed |= time < part.until || time > part.after;
-            period = period.beside(part.until, time).beside(part.after.saturating_add(1), time);
+        for part in self.parts_of(crawler) {
+            let counts = time < part.until || time > part.after;
+            if !counts || part.networks.contains(address) {
+                is_listed |= counts;
+                period = period.beside(part.until, time).beside(part.after.saturating_add(1), time);
+            }
         }
         (is_listed, period)
     }

@@ -48,7 +48,7 @@ impl Period {
     }
 
     /// Whether `time` is in it.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn contains(self, time: i64) -> bool {
         self.from <= time && time < self.until
     }

@@ -7,7 +7,7 @@
 //! Its earlier versions are in `history/`. For a crawler without such a URL, the manifest may name a
 //! list that the crawler's page links.
 
-use crate::crawlers::address_times::{AddressTimes, Stays, TooManyChanges};
+use crate::crawlers::address_times::{AddressTimes, Stays, TimesAnswer, TooManyChanges};
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::list_times::ListTimes;
 use crate::crawlers::moments::{Absence, Period};
@@ -106,25 +106,26 @@ impl Ranges {
     /// zeroed in part for privacy, it is outside only if no address that it may stand for is in any
     /// version of a list.
     ///
-    /// Also gives the times around `time` with the same answer.
+    /// Also gives the times around `time` with the same answer, and whether the newest version of a list
+    /// has an address that is contained.
     #[inline]
     pub(crate) fn answer(
         &self,
         crawler: CrawlerId,
         address: IpAddr,
         time: UtcTime,
-    ) -> (RangeAnswer, Period) {
+    ) -> (RangeAnswer, Period, bool) {
         let time = time.unix_seconds();
         let Some(set) = self.set_of(crawler) else {
-            return (RangeAnswer::NoAnswer, Period::ALWAYS);
+            return (RangeAnswer::NoAnswer, Period::ALWAYS, false);
         };
-        let (contains, period) = set.addresses.answer(address, time);
-        if contains {
-            return (RangeAnswer::Contains, period);
+        let TimesAnswer { is_on_list, stays, period } = set.addresses.answer(address, time);
+        if is_on_list {
+            return (RangeAnswer::Contains, period, stays);
         }
         let possible = Network::possibly_masked(address);
         if !possible.is_single() && set.addresses.ever_overlap(possible) {
-            return (RangeAnswer::NoAnswer, period);
+            return (RangeAnswer::NoAnswer, period, false);
         }
         let (absence, of_absence) = set.absence(time);
         let answer = match absence {
@@ -132,7 +133,7 @@ impl Ranges {
             Absence::OfOtherTime => RangeAnswer::LacksAtOtherTime,
             Absence::Undecided => RangeAnswer::NoAnswer,
         };
-        (answer, period.and(of_absence))
+        (answer, period.and(of_absence), false)
     }
 
     /// Whether there is a list of `crawler`.
@@ -145,11 +146,6 @@ impl Ranges {
     pub(crate) fn contain(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> bool {
         let contains = |set: &RangeSet| set.addresses.contain(address, time.unix_seconds());
         self.set_of(crawler).is_some_and(contains)
-    }
-
-    /// Whether the newest version of a list of `crawler` contains `address`.
-    pub(crate) fn newest_contain(&self, crawler: CrawlerId, address: IpAddr) -> bool {
-        self.set_of(crawler).is_some_and(|set| set.newest.contains(address))
     }
 
     /// Whether any version of any list contains `address`.

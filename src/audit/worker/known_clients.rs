@@ -14,11 +14,17 @@ use crate::logs::record::Record;
 use super::super::client_address::{client, client_address};
 use super::super::identities::Identities;
 
-/// The slots of the table, a power of two. A worker needs half a megabyte for them.
-const SLOTS: usize = 8192;
+/// The slots for short names, a power of two. A worker needs half a megabyte for them.
+const SHORT_SLOTS: usize = 1 << 14;
+
+/// The longest address of IPv4.
+const SHORT_BYTES_MAX: usize = 15;
+
+/// The slots for longer names, a power of two.
+const LONG_SLOTS: usize = 1 << 11;
 
 /// The longest client that is kept: the longest address of IPv6 without brackets.
-const KEY_BYTES_MAX: usize = 40;
+const LONG_BYTES_MAX: usize = 40;
 
 /// A multiplier that spreads all bits.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -26,28 +32,37 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The answers about clients of a worker, for the same sources.
 #[derive(Debug, Default)]
 pub(super) struct KnownClients {
-    /// Empty until the first client.
-    slots: Vec<Slot>,
+    short: Table<SHORT_BYTES_MAX>,
+    long: Table<LONG_BYTES_MAX>,
 }
 
+/// Empty until the first client.
+#[derive(Debug, Default)]
+struct Table<const BYTES_MAX: usize>(Vec<Slot<BYTES_MAX>>);
+
+/// Half of what a processor fetches from memory at once, for short names.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct Slot<const BYTES_MAX: usize> {
     /// The client as it is logged.
-    key: [u8; KEY_BYTES_MAX],
+    key: [u8; BYTES_MAX],
     key_len: u8,
     crawler: CrawlerId,
-    /// No time if the slot is free.
-    period: Period,
+    /// The first second of the times of the answer, and the first after them. No time if the slot is free.
+    from: u32,
+    until: u32,
     answer: IdentityAnswer,
 }
 
-const FREE: Slot = Slot {
-    key: [0; KEY_BYTES_MAX],
-    key_len: 0,
-    crawler: CrawlerId(0),
-    period: Period { from: 0, until: 0 },
-    answer: IdentityAnswer::UNASKED,
-};
+impl<const BYTES_MAX: usize> Slot<BYTES_MAX> {
+    const FREE: Slot<BYTES_MAX> = Slot {
+        key: [0; BYTES_MAX],
+        key_len: 0,
+        crawler: CrawlerId(0),
+        from: 0,
+        until: 0,
+        answer: IdentityAnswer::UNASKED,
+    };
+}
 
 impl KnownClients {
     /// Whether the client of `record`, which claims to be `crawler`, is it.
@@ -62,23 +77,58 @@ impl KnownClients {
             return identities.of(crawler, None, record.time);
         }
         let name = client(record, trusted_proxies);
-        let time = record.time.unix_seconds();
-        let Some(key_len) = u8::try_from(name.len()).ok().filter(|_| name.len() <= KEY_BYTES_MAX)
-        else {
+        // Before 1970 and after 2105 each is asked again.
+        let Ok(time) = u32::try_from(record.time.unix_seconds()) else {
             return ask((identities, trusted_proxies), crawler, record).0;
         };
-        if self.slots.is_empty() {
-            self.slots = vec![FREE; SLOTS];
-        }
-        let slot = &mut self.slots[slot_of(name)];
-        let is_same = slot.crawler == crawler
-            && slot.key.get(..usize::from(slot.key_len)).is_some_and(|key| equal(key, name));
-        if !is_same || !slot.period.contains(time) {
+        let is_short = name.len() <= SHORT_BYTES_MAX;
+        let known = match is_short {
+            true => self.short.get(name, crawler, time),
+            false => self.long.get(name, crawler, time),
+        };
+        known.unwrap_or_else(|| {
             let (answer, period) = ask((identities, trusted_proxies), crawler, record);
-            slot.key[..name.len()].copy_from_slice(name);
-            *slot = Slot { key: slot.key, key_len, crawler, period, answer };
+            match is_short {
+                true => self.short.put(SHORT_SLOTS, (name, crawler), answer, period),
+                false => self.long.put(LONG_SLOTS, (name, crawler), answer, period),
+            }
+            answer
+        })
+    }
+}
+
+impl<const BYTES_MAX: usize> Table<BYTES_MAX> {
+    #[inline]
+    fn get(&self, name: &[u8], crawler: CrawlerId, time: u32) -> Option<IdentityAnswer> {
+        let Table(slots) = self;
+        // Their number is a power of two, or 0.
+        let slot = slots.get(hash(name, crawler) as usize & slots.len().wrapping_sub(1))?;
+        let is_same = slot.crawler == crawler
+            && (slot.from..slot.until).contains(&time)
+            && slot.key.get(..usize::from(slot.key_len)).is_some_and(|key| equal(key, name));
+        is_same.then_some(slot.answer)
+    }
+
+    /// Keeps an answer. A longer name is asked for each time.
+    fn put(
+        &mut self,
+        slots: usize,
+        (name, crawler): (&[u8], CrawlerId),
+        answer: IdentityAnswer,
+        Period { from, until }: Period,
+    ) {
+        let Table(table) = self;
+        if table.is_empty() {
+            *table = vec![Slot::FREE; slots];
         }
-        slot.answer
+        let slot = &mut table[hash(name, crawler) as usize % slots];
+        let Some(key) = slot.key.get_mut(..name.len()) else { return };
+        key.copy_from_slice(name);
+        slot.key_len = name.len() as u8;
+        slot.crawler = crawler;
+        slot.from = u32::try_from(from.max(0)).unwrap_or(u32::MAX);
+        slot.until = u32::try_from(until.max(0)).unwrap_or(u32::MAX);
+        slot.answer = answer;
     }
 }
 
@@ -92,15 +142,16 @@ fn ask(
 }
 
 #[inline]
-fn slot_of(client: &[u8]) -> usize {
+fn hash(client: &[u8], crawler: CrawlerId) -> u64 {
     // Addresses differ in their last bytes, and all of IPv4 in the first and the last eight.
     let word = |bytes: Option<&[u8; 8]>| match bytes {
         Some(bytes) => u64::from_le_bytes(*bytes),
         None => client.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
     };
     let (first, last) = (word(client.first_chunk()), word(client.last_chunk()));
+    let last = last ^ (crawler.index() as u64) << 48;
     let mixed = (first.wrapping_mul(SPREAD).rotate_left(32) ^ last).wrapping_mul(SPREAD);
-    (mixed >> 32) as usize % SLOTS
+    mixed >> 32
 }
 
 #[cfg(test)]
@@ -123,7 +174,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let list = |day: u8, address: &str| {
             let text = format!(
-                "{{\"creationTime\": \"2026-03-{day:02}\", \"prefixes\": [\"{address}\"]}}"
+                "{{\"creationTime\": \"2026-03-{day:02}\", \"prefixes\": [\"{address}\", \"20.171.207.128/25\"]}}"
             );
             fs::write(directory.path().join("gptbot.json"), text).unwrap();
         };
@@ -133,13 +184,27 @@ mod tests {
         let identities =
             Identities { ranges: Some(ranges), bundled: Some(bundled), ..Identities::default() };
         let crawlers = ["GPTBot", "bingbot", "Bytespider"].map(|name| registry.find(name).unwrap());
-        let clients: [&[u8]; 10] = [
+        let clients: [&[u8]; 24] = [
             b"20.171.206.7",
             b"20.171.206.7\0",
             b"20.171.207.7",
             b"157.55.39.1",
             b"[::ffff:157.55.39.1]:443",
             b"203.0.113.5",
+            b"20.171.206.0",
+            b"20.171.206.255",
+            b"20.171.206.256",
+            b"20.171.206.07",
+            b"20.171.206.",
+            b"20.171.206.9a",
+            b"20.171.207.127",
+            b"20.171.207.128",
+            b"168.63.129.16",
+            b"168.63.129.17",
+            b"::ffff:20.171.206.7",
+            b"::ffff:20.171.206.300",
+            b"2600:1f18:24e6:b900:1111:2222:3333:4444",
+            b"2001:db8::1",
             b"10.0.0.1",
             b"",
             b"-",
@@ -147,10 +212,12 @@ mod tests {
         ];
         let mut known = KnownClients::default();
         let (mut random, mut verified, mut spoofed) = (Random::new(), 0, 0);
-        for _ in 0..20_000 {
-            let (crawler, client) = (crawlers[random.below(3)], clients[random.below(10)]);
-            // From January 2026 to October 2026.
-            let time = UtcTime::from_unix_seconds(1_767_225_600 + 3600 * random.below(6500) as i64);
+        for _ in 0..40_000 {
+            let (crawler, client) = (crawlers[random.below(3)], clients[random.below(24)]);
+            // From January 2026 to October 2026, and some of other centuries.
+            let near = 1_767_225_600 + 3600 * random.below(6500) as i64;
+            let time = [near, near, near, -5, 5_000_000_000][random.below(5)];
+            let time = UtcTime::from_unix_seconds(time);
             let record = Record { client, ..Record::at(time.unwrap()) };
             let found = known.identity((&identities, &[]), crawler, &record);
             let expected = ask((&identities, &[]), crawler, &record).0;

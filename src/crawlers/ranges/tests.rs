@@ -378,8 +378,10 @@ fn every_verdict_is_that_of_reading_the_versions_of_the_time() {
             RangeAnswer::LacksAtOtherTime
         };
         let at = |time| ranges.answer(gptbot, address, UtcTime::from_unix_seconds(time).unwrap());
-        let (found, period) = at(time);
+        let (found, period, is_newest) = at(time);
         assert_eq!(found, expected, "{address} {time}");
+        let has_it = parsed.last().is_some_and(|(_, networks)| networks.contains(address));
+        assert_eq!(is_newest, found == RangeAnswer::Contains && has_it, "{address} {time}");
         // The same at both ends of the period that the answer is for.
         assert!(period.contains(time), "{address} {time}");
         for end in [period.from.max(0), period.until.min(86_400 * 10_000) - 1] {

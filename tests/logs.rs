@@ -12,7 +12,6 @@ use std::path::Path;
 
 use botaudit::input;
 use botaudit::input::lines::lines;
-use botaudit::input::marks::{MarkedLines, Marks};
 use botaudit::logs::detect::{Hints, detect, named};
 use botaudit::logs::format::{Format, Reader};
 use botaudit::logs::haproxy::Captures;
@@ -300,49 +299,6 @@ fn no_damage_to_a_line_panics() {
                 }
             }
         }
-    }
-}
-
-/// Lines whose quotes are known are read as all others, whatever is in them.
-#[test]
-fn known_quotes_change_nothing() {
-    const PIECES: [&str; 16] = [
-        "\"", "\"-\"", "\\", "\\\"", " ", "-", " - - [", "] \"", "[", ",", "\t", "\r", "#", "\n",
-        "\0", "::1",
-    ];
-    const USUAL: [&str; 3] = [
-        "192.0.2.1 - - [17/Apr/2025:05:10:56 +0100] \"GET /a HTTP/1.1\" 200 17 \"-\" \"GPTBot/1.1\"\n",
-        "h.example:443 2001:db8::1 - - [17/Apr/2025:05:10:56 +0100] \"GET / HTTP/2\" 304 - \"r\" \"x\" \"f\"\n",
-        "192.0.2.1 - u [17/Apr/2025:05:10:56 +0100] \"GET http://h/a HTTP/1.1\" 200 1 \"\" \"b\" 0.2\n",
-    ];
-    let mut state = 7_u64;
-    let mut random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) as usize % below
-    };
-    let mut log = String::new();
-    for _ in 0..40_000 {
-        let mut line = USUAL[random(USUAL.len())].to_owned();
-        for _ in 0..random(3) {
-            let (at, piece) = (random(line.len()), PIECES[random(PIECES.len())]);
-            let end = (at + random(2) * random(40)).min(line.len());
-            line.replace_range(at..end, piece);
-        }
-        log += &line;
-    }
-    let mut marks = Marks::default();
-    for entry in ENTRIES.iter().filter(|entry| format(entry).has_six_quotes()) {
-        let format = format(entry);
-        let (mut marked, mut plain) = (format.reader(), format.reader());
-        let (mut fields, mut known) = (0, 0);
-        for (line, quotes) in MarkedLines::new(log.as_bytes(), &mut marks, true) {
-            let found = marked.marked_line(line, quotes);
-            fields += usize::from(matches!(found, LineContent::Fields(_)));
-            known += usize::from(quotes.is_some());
-            let expected = format!("{:?}", plain.line(line));
-            assert_eq!(format!("{found:?}"), expected, "{}", line.escape_ascii());
-        }
-        assert!(fields > 5_000 && known > 20_000, "{}: {fields} {known}", entry.name);
     }
 }
 

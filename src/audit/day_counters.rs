@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use crate::input::source::FileId;
-use crate::logs::LineContent;
 use crate::merge::Merge;
+use crate::time::UtcTime;
 use crate::time::{Day, Window, Zone};
 
 use super::tally::counter::Counter;
@@ -73,11 +73,7 @@ impl ChunkDays {
     }
 
     /// The counter of the next line.
-    pub(crate) fn key_of(&mut self, line: &LineContent<'_>, zone: &Zone, window: Window) -> DayKey {
-        let time = match line {
-            LineContent::Fields(fields) => fields.time(),
-            LineContent::Skip(_) | LineContent::Reject(_) => None,
-        };
+    pub(crate) fn key_of(&mut self, time: Option<UtcTime>, zone: &Zone, window: Window) -> DayKey {
         if let Some(time) = time {
             if !window.contains(time) {
                 return DayKey::Outside;

@@ -71,7 +71,7 @@ impl SiteId {
 }
 
 /// The most cached hosts, a power of two.
-const RECENT: usize = 256;
+const RECENT: usize = 1024;
 
 /// The host of one record.
 #[derive(Clone, Debug)]

@@ -8,8 +8,10 @@ mod judged;
 mod kind_sums;
 mod known_clients;
 mod known_referers;
+mod lines;
 mod origin_ids;
 mod signatures;
+mod usual_lines;
 mod visitor_counts;
 mod visitors;
 
@@ -18,9 +20,8 @@ use std::{cell::RefCell, sync::Arc};
 use ipnet::IpNet;
 use memchr::memmem::Finder;
 
-use crate::crawlers::cache::{UserAgentCache, identify_cached};
+use crate::crawlers::cache::UserAgentCache;
 use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identify::Identified;
 use crate::crawlers::network_names::NetworkNames;
 use crate::crawlers::registry::Registry;
 use crate::input::marks::{MarkedLines, Marks};
@@ -33,7 +34,7 @@ use crate::judge::{Judge, decision_cache::DecisionCache};
 use crate::logs::LineContent;
 use crate::logs::format::Format;
 use crate::logs::record::{Fields, Record, Scratch};
-use crate::logs::reject::Skip;
+use crate::logs::usual::UsualFields;
 use crate::time::{LastHour, Window, Zone};
 use crate::url::target::Target;
 
@@ -62,8 +63,9 @@ use judged::{client_request, fetch_answer, judged, violating_client, violating_r
 use kind_sums::KindSums;
 use known_clients::KnownClients;
 use known_referers::KnownReferers;
+use lines::Reading;
 use origin_ids::OriginIds;
-use visitor_counts::{DeclaredNames, UnlistedRuled, Visitor, Visitors, sampled};
+use visitor_counts::{DeclaredNames, UnlistedRuled, Visitors, sampled};
 
 /// The most bytes of an unknown crawler's user agent that are kept.
 pub(crate) const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
@@ -148,10 +150,13 @@ impl<'a> Context<'a> {
         known: Option<&'h OriginHistory>,
         crawler: CrawlerId,
     ) -> Option<(&'h [RuleChange], ReactionLimits)> {
+        if !self.judge.has_history() {
+            return None;
+        }
         let promised_hours = self.registry.crawler(crawler).reaction_hours;
         let limits = ReactionLimits { days_before: self.reaction_days, promised_hours };
-        let changes = || known.map_or(&[][..], |known| self.judge.rule_changes(known, crawler));
-        self.judge.has_history().then(|| (changes(), limits))
+        let changes = known.map_or(&[][..], |known| self.judge.rule_changes(known, crawler));
+        Some((changes, limits))
     }
 
     /// Empty data.
@@ -244,30 +249,40 @@ impl<'a> Worker<'a> {
         &mut self,
         chunk: &Chunk,
         format: &Format,
-        mut evidence: Option<&mut Vec<ViolatingRequest>>,
+        evidence: Option<&mut Vec<ViolatingRequest>>,
     ) -> u64 {
-        let mut tally = InputTally::default();
-        let mut reader = format.reader();
         self.is_wrapped = format.is_wrapped();
         self.sites.turn_to(self.context.from_paths[chunk.file.index()].as_ref());
-        let position = (chunk.file, chunk.sequence);
-        let mut days = self.context.is_by_day.then(|| ChunkDays::new(position));
-        let mut position = Position { file: chunk.file, line: chunk.first_line };
-        // Moved out once per chunk, because it is large.
-        let mut scratch = std::mem::take(&mut self.scratch);
+        let place = (chunk.file, chunk.sequence);
+        let mut reading = Reading {
+            position: Position { file: chunk.file, line: chunk.first_line },
+            tally: InputTally::default(),
+            days: self.context.is_by_day.then(|| ChunkDays::new(place)),
+            // Moved out once per chunk, because it is large.
+            scratch: std::mem::take(&mut self.scratch),
+            evidence,
+        };
         let mut marks = std::mem::take(&mut self.marks);
-        let is_marked = format.has_six_quotes();
-        for (line, quotes) in MarkedLines::new(&chunk.bytes, &mut marks, is_marked) {
-            let read = reader.marked_line(line, quotes);
-            if let Some(days) = &mut days {
-                let key = days.key_of(&read, self.context.zone, self.context.window);
-                self.turn_to_day(key, chunk.file, &mut tally);
-                tally.bytes += line.len() as u64 + 1;
+        let (mut reader, layout) = (format.reader(), format.usual_layout());
+        let lines = MarkedLines::new(&chunk.bytes, &mut marks, layout.is_some());
+        match layout {
+            Some(layout) if self.context.pass == Pass::Judge => {
+                self.audit_usual(lines, layout, &mut reader, &mut reading);
             }
-            let evidence = evidence.as_deref_mut();
-            self.audit_line(line, &read, &mut scratch, position, &mut tally, evidence);
-            position.line += 1;
+            _ => {
+                for (line, quotes) in lines {
+                    let usual = quotes
+                        .zip(layout)
+                        .and_then(|(quotes, layout)| UsualFields::of(line, quotes, layout));
+                    let read = match usual {
+                        Some(usual) => LineContent::Fields(usual.fields()),
+                        None => reader.line(line),
+                    };
+                    self.audit_line(line, &read, &mut reading);
+                }
+            }
         }
+        let Reading { position, tally, days, scratch, .. } = reading;
         if let Some(sessions) = &self.context.sessions {
             sessions.take(chunk.file, chunk.sequence, std::mem::take(&mut self.client_requests));
         }
@@ -309,68 +324,6 @@ impl<'a> Worker<'a> {
         self.counter.rows.bound_times(tally.crawler);
         if tally.lines() > 0 {
             self.counter.files.entry(file).or_default().absorb(tally);
-        }
-    }
-
-    // Calls of this one and the next would take a twentieth of a browser's line.
-    #[inline(always)]
-    fn audit_line(
-        &mut self,
-        line: &[u8],
-        read: &LineContent<'_>,
-        scratch: &mut Scratch,
-        position: Position,
-        tally: &mut InputTally,
-        evidence: Option<&mut Vec<ViolatingRequest>>,
-    ) {
-        let context = self.context;
-        match read {
-            LineContent::Skip(reason) => tally.skip(*reason, line, self.is_wrapped),
-            LineContent::Reject(reason) => tally.reject(*reason, position.line, line),
-            LineContent::Fields(fields) if is_outside(fields, context.window) => {
-                tally.skip(Skip::OutsideTime, line, self.is_wrapped);
-            }
-            LineContent::Fields(fields) => match context.pass {
-                Pass::Judge => self.judge_line(line, fields, scratch, position, tally, evidence),
-                Pass::Collect(wanted) => self.collect(wanted, line, fields, scratch),
-            },
-        }
-    }
-
-    #[inline(always)]
-    fn judge_line(
-        &mut self,
-        line: &[u8],
-        fields: &Fields<'_>,
-        scratch: &mut Scratch,
-        position: Position,
-        tally: &mut InputTally,
-        evidence: Option<&mut Vec<ViolatingRequest>>,
-    ) {
-        let user_agent = fields.user_agent(scratch);
-        let who = identify_cached(self.context.registry, user_agent, &mut self.user_agents);
-        if fields.may_be_signed() && self.count_signed_visitor(who, fields, scratch, tally) {
-            return;
-        }
-        match who {
-            Identified::Generic => {
-                tally.other += 1;
-                self.count_unknown_crawler(fields, scratch);
-            }
-            found @ (Identified::Other | Identified::Empty) => {
-                let visitor = match found {
-                    Identified::Empty => Visitor::NoUserAgent,
-                    _ => Visitor::Browser,
-                };
-                self.count_visitor(visitor, fields, scratch, tally);
-            }
-            Identified::Crawler(crawler) => match fields.record(scratch) {
-                Err(reason) => tally.reject(reason, position.line, line),
-                Ok(record) => {
-                    tally.crawler += 1;
-                    self.count(crawler, &record, position, evidence);
-                }
-            },
         }
     }
 
@@ -438,17 +391,18 @@ impl<'a> Worker<'a> {
             is_signed: signature.as_ref().is_some_and(|signature| signature.is_valid()),
         };
         self.counter.rows.row(origin, actor).count(&request);
-        let (by, is_violation) = (&context.registry.crawler(crawler).name, request.is_violation());
+        let is_violation = request.is_violation();
         if context.sessions.is_some() {
             let who = (crawler, actor.1, path.map(|path| (path, context.url_part)));
             let by = (context.judge, context.trusted_proxies, context.networks);
             self.client_requests.push(client_request(by, site, &dated, who, record));
         }
         if let Some(evidence) = evidence {
-            let of = (context.trusted_proxies, signature.as_ref());
+            let of = (context.trusted_proxies, signature.as_deref());
             evidence.extend(violating_request(&dated, site, actor, (record, position.line), of));
         }
         if let Some(signature) = signature {
+            let by = &context.registry.crawler(crawler).name;
             self.count_signature(site_id, by, &signature, (record, is_violation));
         }
     }
@@ -475,10 +429,4 @@ impl<'a> Worker<'a> {
             _ => (target, own),
         }
     }
-}
-
-/// Checked for every parsed line, of any client. A line with an invalid time is not outside of the
-/// window: it is rejected later.
-fn is_outside(fields: &Fields<'_>, window: Window) -> bool {
-    window != Window::ALWAYS && fields.time().is_some_and(|time| !window.contains(time))
 }

@@ -8,10 +8,11 @@
 use memchr::{memchr, memrchr};
 use wide::u8x16;
 
-use super::lines::{lines, shorten};
+use super::lines::lines;
 
-/// The quotes of a line: those of request, referer and user agent in the common formats.
-pub(crate) type SixQuotes = [u32; 6];
+/// A text, where a line starts in it, and where the quotes of the line are in it: those of request, referer
+/// and user agent in the common formats.
+pub(crate) type SixQuotes<'a> = (&'a [u8], usize, [u32; 6]);
 
 /// A quote, an LF, an asterisk and a control character are the same with these bits alone: one comparison
 /// finds them all.
@@ -22,14 +23,14 @@ const PART_BYTES: usize = 64 << 10;
 
 /// Memory for the places of marks, which is used again.
 #[derive(Debug, Default)]
-pub struct Marks {
+pub(crate) struct Marks {
     /// Only the first `count` are of the text that was searched last.
     places: Vec<u32>,
     count: usize,
 }
 
 /// The lines of a chunk, as [`lines`] gives them, and the quotes of those that are usual.
-pub struct MarkedLines<'a, 'm> {
+pub(crate) struct MarkedLines<'a, 'm> {
     /// The text after the part.
     rest: &'a [u8],
     /// Whole lines.
@@ -46,7 +47,11 @@ pub struct MarkedLines<'a, 'm> {
 impl<'a, 'm> MarkedLines<'a, 'm> {
     /// The lines of `bytes`; `marks` is memory that is used again. Without `is_marked`, no line has
     /// quotes, and nothing is searched but the ends of lines.
-    pub fn new(bytes: &'a [u8], marks: &'m mut Marks, is_marked: bool) -> MarkedLines<'a, 'm> {
+    pub(crate) fn new(
+        bytes: &'a [u8],
+        marks: &'m mut Marks,
+        is_marked: bool,
+    ) -> MarkedLines<'a, 'm> {
         MarkedLines { rest: bytes, part: &[], start: 0, marks, next: 0, is_marked }
     }
 
@@ -76,18 +81,30 @@ impl<'a, 'm> MarkedLines<'a, 'm> {
 
     /// Takes the next line if it is usual.
     #[inline(always)]
-    fn usual(&mut self) -> Option<(&'a [u8], SixQuotes)> {
-        let (marks, after) = self.marks.get()[self.next..].split_first_chunk::<6>()?;
-        let (part, start) = (self.part, self.start);
-        if marks.iter().any(|at| part[*at as usize] != b'"') {
+    fn usual(&mut self) -> Option<(&'a [u8], SixQuotes<'a>)> {
+        let (&places, after) = self.marks.get()[self.next..].split_first_chunk::<6>()?;
+        let (text, start) = (self.part, self.start);
+        let [a, b, c, d, e, f] = places;
+        let is_quote = |at: u32| text[at as usize] == b'"';
+        // One after the other: to compute all answers, and then all of them together, takes longer.
+        if !is_quote(a)
+            || !is_quote(b)
+            || !is_quote(c)
+            || !is_quote(d)
+            || !is_quote(e)
+            || !is_quote(f)
+        {
             return None;
         }
         // Nearly always the first of them.
-        let lf = after.iter().position(|at| part[*at as usize] == b'\n')?;
+        let lf = match after {
+            [first, ..] if text[*first as usize] == b'\n' => 0,
+            _ => after.iter().position(|at| text[*at as usize] == b'\n')?,
+        };
         let end = after[lf] as usize;
         self.start = end + 1;
-        self.next += marks.len() + lf + 1;
-        Some((&part[start..end], marks.map(|at| at - start as u32)))
+        self.next += places.len() + lf + 1;
+        Some((&text[start..end], (text, start, places)))
     }
 
     /// Takes the next line, whatever it has.
@@ -104,10 +121,10 @@ impl<'a, 'm> MarkedLines<'a, 'm> {
 }
 
 impl<'a> Iterator for MarkedLines<'a, '_> {
-    type Item = (&'a [u8], Option<SixQuotes>);
+    type Item = (&'a [u8], Option<SixQuotes<'a>>);
 
     #[inline(always)]
-    fn next(&mut self) -> Option<(&'a [u8], Option<SixQuotes>)> {
+    fn next(&mut self) -> Option<(&'a [u8], Option<SixQuotes<'a>>)> {
         if !self.is_marked {
             let mut reader = lines(self.rest);
             let line = reader.next()?;
@@ -118,7 +135,8 @@ impl<'a> Iterator for MarkedLines<'a, '_> {
             self.take_part()?;
         }
         match self.usual() {
-            Some((line, quotes)) => Some((shorten(line), Some(quotes))),
+            // It is not too long.
+            Some((line, quotes)) => Some((line.strip_suffix(b"\r").unwrap_or(line), Some(quotes))),
             None => lines(self.any()).next().map(|line| (line, None)),
         }
     }
@@ -193,11 +211,11 @@ mod tests {
     use super::*;
 
     /// The lines and quotes by definition.
-    fn slowly(bytes: &[u8]) -> Vec<(&[u8], Option<SixQuotes>)> {
+    fn slowly(bytes: &[u8]) -> Vec<(&[u8], Option<[u32; 6]>)> {
         let quotes = |line: &[u8]| {
             let marks = (0..line.len()).filter(|at| matches!(line[*at], b'"' | b'\\' | b'*' | 2));
             let first: Vec<u32> = marks.take(6).map(|at| at as u32).collect();
-            let quotes = SixQuotes::try_from(first).ok()?;
+            let quotes = <[u32; 6]>::try_from(first).ok()?;
             quotes.iter().all(|at| line[*at as usize] == b'"').then_some(quotes)
         };
         lines(bytes).map(|line| (line, quotes(line))).collect()
@@ -207,7 +225,9 @@ mod tests {
     fn check(bytes: &[u8]) {
         let mut marks = Marks::default();
         let expected = slowly(bytes);
-        let found: Vec<_> = MarkedLines::new(bytes, &mut marks, true).collect();
+        let in_line = |(_, start, places): SixQuotes<'_>| places.map(|at| at - start as u32);
+        let found = MarkedLines::new(bytes, &mut marks, true);
+        let found: Vec<_> = found.map(|(line, quotes)| (line, quotes.map(in_line))).collect();
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
             assert_eq!(found.0, expected.0);

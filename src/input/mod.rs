@@ -25,7 +25,7 @@ pub mod checkpoint;
 pub mod chunks;
 pub mod lines;
 mod log_text;
-pub mod marks;
+pub(crate) mod marks;
 pub mod read_error;
 pub mod sketch;
 mod utf16;

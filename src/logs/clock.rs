@@ -22,6 +22,15 @@ impl Clock {
         }
     }
 
+    /// The same for `17/Apr/2025:05:10:56 +0100`, or another text of that length.
+    #[inline(always)]
+    pub(crate) fn read_text(&mut self, text: &[u8; 26]) -> Option<UtcTime> {
+        match self.minute.second_in::<26, 18>(text) {
+            Some(second) => UtcTime::from_unix_seconds(self.start + i64::from(second)),
+            None => self.turn_to(Time::Text(text)),
+        }
+    }
+
     #[inline(never)]
     fn turn_to(&mut self, time: Time<'_>) -> Option<UtcTime> {
         let (Time::Text(text) | Time::Local(text, _)) = time else { return time.read() };
@@ -71,10 +80,8 @@ impl LastMinute {
         text: &[u8],
     ) -> Option<i8> {
         let text: &[u8; LENGTH] = text.try_into().ok()?;
-        let [first, last] = [0, LENGTH - 16].map(|at| {
-            let bytes = text[at..].first_chunk().expect("the text has 16 bytes after both");
-            u128::from_le_bytes(*bytes)
-        });
+        let word = |at: usize| text[at..].first_chunk().map(|bytes| u128::from_le_bytes(*bytes));
+        let (first, last) = (word(0)?, word(LENGTH - 16)?);
         let words = (first, last & !(0xffff << (8 * (SECOND_AT + 16 - LENGTH))));
         if self.words != words || self.length != LENGTH {
             self.turn_to(text, words);
@@ -185,6 +192,9 @@ mod tests {
             let zone = Zone::named("Europe/Berlin").unwrap();
             for time in [Time::Text(text.as_bytes()), Time::Local(text.as_bytes(), &zone)] {
                 assert_eq!(clock.read(time), time.read(), "{text}");
+            }
+            if let Ok(usual) = text.as_bytes().try_into() {
+                assert_eq!(clock.read_text(usual), Time::Text(usual).read(), "{text}");
             }
         }
     }

@@ -19,11 +19,8 @@ use crate::logs::response::ResponseFields;
 use crate::logs::signature::Rest;
 use crate::logs::time::Time;
 
-/// Where the quotes of request, referer and user agent are in a line.
-pub(crate) type QuotePlaces = [u32; 6];
-
 /// `17/Apr/2025:05:10:56 +0100`
-const TIME_BYTES: usize = 26;
+pub(super) const TIME_BYTES: usize = 26;
 
 /// Parses up to the bytes; later fields are ignored.
 #[inline]
@@ -66,37 +63,6 @@ pub(crate) fn combined_with_own_targets(line: &[u8]) -> LineContent<'_> {
     fields(find_combined(line), RequestFields::OwnLine)
 }
 
-/// The fields of a line without backslashes whose quotes were known, if it is as nearly all lines are.
-pub(crate) struct UsualFields<'a>(CombinedFields<'a>);
-
-impl<'a> UsualFields<'a> {
-    /// As [`combined`].
-    #[inline(always)]
-    pub(crate) fn of(line: &'a [u8], quotes: QuotePlaces) -> Option<UsualFields<'a>> {
-        usual_fields(line, line, quotes).map(UsualFields)
-    }
-
-    /// As [`vhost_combined`].
-    #[inline(always)]
-    pub(crate) fn with_host(line: &'a [u8], quotes: QuotePlaces) -> Option<UsualFields<'a>> {
-        let (host, rest) = split_column(line).ok()?;
-        let found = usual_fields(line, rest, quotes)?;
-        if found.client == b"-" || host.ends_with(b",") {
-            return None;
-        }
-        Some(UsualFields(CombinedFields { host, ..found }))
-    }
-
-    /// The line; `request` says whether an absolute target is of our own origin.
-    #[inline(always)]
-    pub(crate) fn content(
-        self,
-        request: impl Fn(RawField<'a>) -> RequestFields<'a>,
-    ) -> LineContent<'a> {
-        LineContent::Fields(fields_of(self.0, request))
-    }
-}
-
 /// Parses combined with the host in place of the ident.
 pub(crate) fn combined_with_ident_host(line: &[u8]) -> LineContent<'_> {
     let found = front(line).and_then(|front| {
@@ -120,35 +86,6 @@ fn find_combined(line: &[u8]) -> Result<CombinedFields<'_>, Reject> {
     Ok(CombinedFields { host: b"", client, front, end })
 }
 
-/// The fields of `line`, whose client is the start of `from`.
-#[inline(always)]
-fn usual_fields<'a>(
-    line: &'a [u8],
-    from: &'a [u8],
-    quotes: QuotePlaces,
-) -> Option<CombinedFields<'a>> {
-    let head = nameless_head(from)?;
-    let [request, request_end, referer, referer_end, user_agent, user_agent_end] =
-        quotes.map(|at| at as usize);
-    let outcome = line.get(request_end + 1..referer)?.strip_suffix(b" ")?;
-    let rest = &line[request_end + 1..];
-    let tail = line.get(user_agent_end + 1..)?;
-    let is_usual = line.len() - head.rest.len() == request
-        && rest.starts_with(b" ")
-        && user_agent == referer_end + 2
-        && line[referer_end + 1] == b' '
-        && matches!(tail, [] | [b' ' | b'\t' | b',', ..]);
-    if !is_usual {
-        return None;
-    }
-    let request = RawField::plain(&line[request + 1..request_end]);
-    let front = Front { columns: head.columns, time: head.time, request, rest };
-    let referer = &line[referer + 1..referer_end];
-    let user_agent = RawField::plain(&line[user_agent + 1..user_agent_end]);
-    let end = QuotedFields { outcome, referer, user_agent, tail };
-    Some(CombinedFields { host: b"", client: head.client, front, end })
-}
-
 /// The only place that assembles the fields of a line. The structure is large, and passing it
 /// through results took a tenth of the time.
 #[inline]
@@ -156,18 +93,11 @@ fn fields<'a>(
     found: Result<CombinedFields<'a>, Reject>,
     request: impl Fn(RawField<'a>) -> RequestFields<'a>,
 ) -> LineContent<'a> {
-    match found {
-        Err(reject) => LineContent::Reject(reject),
-        Ok(found) => LineContent::Fields(fields_of(found, request)),
-    }
-}
-
-#[inline(always)]
-fn fields_of<'a>(
-    CombinedFields { host, client, front, end }: CombinedFields<'a>,
-    request: impl Fn(RawField<'a>) -> RequestFields<'a>,
-) -> Fields<'a> {
-    Fields {
+    let CombinedFields { host, client, front, end } = match found {
+        Err(reject) => return LineContent::Reject(reject),
+        Ok(found) => found,
+    };
+    LineContent::Fields(Fields {
         host: RawField::plain(host),
         client,
         time: Time::Text(front.time),
@@ -177,7 +107,7 @@ fn fields_of<'a>(
         referer: RawField { raw: end.referer, escaping: Escaping::Backslash },
         rest: Rest::Tail(end.tail),
         ..Fields::default()
-    }
+    })
 }
 
 /// The text after the user agent, and the request; `None` if the line is not combined.

@@ -7,7 +7,7 @@ use crate::logs::field::RawField;
 use crate::logs::field_kind::{LogField, fields};
 use crate::logs::json::dialect::JsonDialect;
 use crate::logs::reject::{Reject, Skip};
-use crate::logs::{LineContent, limitation::Limitation, record::Fields, w3c::take_doubled};
+use crate::logs::{LineContent, limitation::Limitation, w3c::take_doubled};
 use crate::time::Zone;
 
 /// The most columns; a hostile header may name any number.
@@ -54,23 +54,25 @@ impl Csv {
         if !self.header.is_empty() && without_mark(line) == &*self.header {
             return LineContent::Skip(Skip::Directive);
         }
-        self.fields(line, zone).into()
+        self.fields(line, zone)
     }
 
-    fn fields<'a>(&self, line: &'a [u8], zone: &'a Zone) -> Result<Fields<'a>, Reject> {
+    fn fields<'a>(&self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
         let mut parts = [RawField::plain(b""); LogField::COUNT];
         let mut columns = self.columns.iter();
         let mut rest = Some(line);
         while let Some(text) = rest {
-            let column = columns.next().ok_or(Reject::BadColumns)?;
-            let value;
-            (value, rest) = take(text, self.delimiter).ok_or(Reject::BadColumns)?;
+            let taken = columns.next().zip(take(text, self.delimiter));
+            let Some((column, (value, after))) = taken else {
+                return LineContent::Reject(Reject::BadColumns);
+            };
+            rest = after;
             if let Some(field) = *column {
                 parts[field as usize] = value;
             }
         }
         if columns.next().is_some() {
-            return Err(Reject::BadColumns);
+            return LineContent::Reject(Reject::BadColumns);
         }
         fields(|field| parts[field as usize], zone)
     }

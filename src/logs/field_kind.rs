@@ -2,6 +2,7 @@
 
 use memchr::memchr;
 
+use crate::logs::LineContent;
 use crate::logs::record::{Fields, RequestFields};
 use crate::logs::response::ResponseFields;
 use crate::logs::signature::{Rest, SignatureFields};
@@ -81,21 +82,23 @@ impl LogField {
 pub(crate) fn fields<'a>(
     part: impl Fn(LogField) -> RawField<'a>,
     zone: &'a Zone,
-) -> Result<Fields<'a>, Reject> {
+) -> LineContent<'a> {
     let (date, time) = (part(LogField::Date), part(LogField::Time));
     let time = match (date.is_unset(), time.is_unset()) {
-        (_, true) => return Err(Reject::NoTime),
+        (_, true) => return LineContent::Reject(Reject::NoTime),
         (true, false) => Time::Local(without_brackets(time.raw), zone),
         (false, false) => Time::Columns(date.raw, time.raw, zone),
     };
-    Ok(Fields {
+    let Some(request) = request(&part) else { return LineContent::Reject(Reject::NoRequest) };
+    // Made where it stays: it is large.
+    LineContent::Fields(Fields {
         host: part(LogField::Host),
         port: part(LogField::Port).raw,
         scheme: part(LogField::Scheme).raw,
         client: first_client(part(LogField::Client).raw),
         forwarded_for: part(LogField::ForwardedFor),
         time,
-        request: request(&part).ok_or(Reject::NoRequest)?,
+        request,
         outcome: ResponseFields::Fields {
             status: part(LogField::Status).raw,
             bytes: part(LogField::Bytes).raw,

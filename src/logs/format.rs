@@ -9,10 +9,9 @@ use std::sync::Arc;
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::logs::combined::{QuotePlaces, UsualFields};
 use crate::logs::envelope::{Envelope, Stream};
-use crate::logs::record::RequestFields;
 use crate::logs::reject::{Reject, Skip};
+use crate::logs::usual::UsualLayout;
 use crate::logs::{LINE_BYTES_MAX, LineContent, NoRecord};
 use crate::logs::{limitation::Limitation, parser::LineParser};
 use crate::time::Zone;
@@ -81,9 +80,9 @@ impl Format {
         self.parser.has_directives() && head.iter().any(|line| line.starts_with(b"#Fields:"))
     }
 
-    /// Whether usual lines have the quotes that [`Reader::marked_line`] needs.
-    pub fn has_six_quotes(&self) -> bool {
-        self.envelopes.is_empty() && self.parser.has_six_quotes()
+    /// The layout of its usual lines; `None` if it has none.
+    pub(crate) fn usual_layout(&self) -> Option<UsualLayout> {
+        self.envelopes.is_empty().then(|| self.parser.usual_layout())?
     }
 
     /// Its limitations, in order and without duplicates.
@@ -170,7 +169,8 @@ pub struct Reader {
 
 impl Reader {
     /// Finds the fields of `line`, which has no line ending.
-    #[inline]
+    // The result is large: a call would copy it.
+    #[inline(always)]
     pub fn line<'r>(&'r mut self, line: &'r [u8]) -> LineContent<'r> {
         if line.len() > LINE_BYTES_MAX {
             return LineContent::Reject(Reject::TooLong);
@@ -190,40 +190,6 @@ impl Reader {
             LineContent::Reject(_) if opened.is_foreign => LineContent::Skip(Skip::NotAccess),
             line => line,
         }
-    }
-
-    /// As [`Reader::line`], for a line whose quotes may be known: see [`Format::has_six_quotes`].
-    #[inline]
-    pub fn marked_line<'r>(
-        &'r mut self,
-        line: &'r [u8],
-        quotes: Option<QuotePlaces>,
-    ) -> LineContent<'r> {
-        if let Some(quotes) = quotes
-            && line.len() <= LINE_BYTES_MAX
-            && line[0] != b'#'
-        {
-            // Each way returns for itself: the fields are large, and to hand them on would copy them.
-            match self.format.parser {
-                LineParser::Combined => {
-                    if let Some(fields) = UsualFields::of(line, quotes) {
-                        return fields.content(RequestFields::Line);
-                    }
-                }
-                LineParser::VhostCombined => {
-                    if let Some(fields) = UsualFields::with_host(line, quotes) {
-                        return fields.content(RequestFields::Line);
-                    }
-                }
-                LineParser::Varnish => {
-                    if let Some(fields) = UsualFields::of(line, quotes) {
-                        return fields.content(RequestFields::OwnLine);
-                    }
-                }
-                _ => {}
-            }
-        }
-        self.line(line)
     }
 
     /// How well the format explains `line`; stricter than reading it.

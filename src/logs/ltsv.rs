@@ -13,7 +13,7 @@ use crate::logs::csv::field_named;
 use crate::logs::escape::Escaping;
 use crate::logs::field::RawField;
 use crate::logs::field_kind::{LogField, fields};
-use crate::logs::{LineContent, limitation::Limitation, record::Fields, reject::Reject};
+use crate::logs::{LineContent, limitation::Limitation, reject::Reject};
 use crate::time::Zone;
 
 /// The most labels; a hostile log may have any number.
@@ -73,10 +73,12 @@ impl Ltsv {
         self.fields(line, zone).into()
     }
 
-    fn fields<'a>(&self, line: &'a [u8], zone: &'a Zone) -> Result<Fields<'a>, Reject> {
+    fn fields<'a>(&self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
         let mut parts = [RawField::plain(b""); LogField::COUNT];
         for (at, column) in line.split(|&byte| byte == b'\t').enumerate() {
-            let colon = memchr(b':', column).ok_or(Reject::OtherFormat)?;
+            let Some(colon) = memchr(b':', column) else {
+                return LineContent::Reject(Reject::OtherFormat);
+            };
             let (name, raw) = (&column[..colon], &column[colon + 1..]);
             // Nearly all lines have the same labels in the same order.
             let label = match self.0.get(at).filter(|(label, _)| **label == *name) {

@@ -47,12 +47,15 @@ mod error_log;
 mod escape;
 mod field;
 mod signature;
+pub(crate) mod usual;
 
 pub mod limitation;
 pub mod reject;
 
 use record::Fields;
 use reject::{Reject, Skip};
+
+use crate::time::UtcTime;
 
 /// Longer lines are rejected: servers limit request lines to some kilobytes. A cut line keeps one
 /// more byte, so that it is recognised as too long.
@@ -68,6 +71,16 @@ pub enum LineContent<'a> {
     Skip(Skip),
     /// The line should be a record and is not.
     Reject(Reject),
+}
+
+impl LineContent<'_> {
+    /// The time of the request; `None` if there is none, or it is not valid.
+    pub(crate) fn time(&self) -> Option<UtcTime> {
+        match self {
+            LineContent::Fields(fields) => fields.time(),
+            LineContent::Skip(_) | LineContent::Reject(_) => None,
+        }
+    }
 }
 
 impl<'a> From<Result<Fields<'a>, Reject>> for LineContent<'a> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::logs::csv::Csv;
 use crate::logs::haproxy::{self, Captures};
 use crate::logs::ltsv::Ltsv;
+use crate::logs::usual::UsualLayout;
 use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy, iis, squid};
 use crate::logs::{json::Json, limitation::Limitation, reject::Skip, template::Template, w3c::W3c};
 use crate::time::Zone;
@@ -72,7 +73,7 @@ impl LineParser {
             LineParser::Csv(csv) => csv.line(line, zone),
             LineParser::CaddyConsole(json) => json.console_line(line, zone),
             LineParser::Ltsv(ltsv) => ltsv.line(line, zone),
-            LineParser::W3c(w3c) => w3c.line(line, zone).into(),
+            LineParser::W3c(w3c) => w3c.line(line, zone),
             LineParser::AwsAlb => aws_elb::application(line).into(),
             LineParser::AwsElb => aws_elb::classic(line).into(),
             LineParser::AwsS3 => aws_s3::line(line).into(),
@@ -80,9 +81,16 @@ impl LineParser {
         }
     }
 
-    /// Whether usual lines have six quotes: those of request, referer and user agent.
-    pub(super) fn has_six_quotes(&self) -> bool {
-        matches!(self, LineParser::VhostCombined | LineParser::Combined | LineParser::Varnish)
+    /// The layout of usual lines, which have six quotes: those of request, referer and user agent.
+    #[inline(always)]
+    pub(super) fn usual_layout(&self) -> Option<UsualLayout> {
+        let (has_host, has_own_target) = match self {
+            LineParser::Combined => (false, false),
+            LineParser::VhostCombined => (true, false),
+            LineParser::Varnish => (false, true),
+            _ => return None,
+        };
+        Some(UsualLayout { has_host, has_own_target })
     }
 
     /// Whether lines that begin with `#` may change how later lines are read.

@@ -121,7 +121,7 @@ pub struct Scratch {
     forwarded_for: Vec<u8>,
     referer: Vec<u8>,
     signature: [Vec<u8>; 3],
-    clock: Clock,
+    pub(super) clock: Clock,
 }
 
 /// One request: slices of the line, or of the scratch buffers if escapes were undone.
@@ -175,6 +175,15 @@ impl Record<'static> {
             edge: None,
         }
     }
+}
+
+/// X-Forwarded-For in the text after the user agent.
+#[inline]
+pub(super) fn forwarded_for_in(tail: &[u8]) -> Option<&[u8]> {
+    if tail.is_empty() || memchr(b'"', tail).is_none() {
+        return None;
+    }
+    quoted_addresses(tail)
 }
 
 impl<'a> Fields<'a> {
@@ -268,10 +277,7 @@ impl<'a> Fields<'a> {
             record.user_agent = b"-";
         }
         match &self.rest {
-            Rest::Tail(tail) if !tail.is_empty() && memchr(b'"', tail).is_some() => {
-                record.forwarded_for = quoted_addresses(tail);
-            }
-            Rest::Tail(_) => {}
+            Rest::Tail(tail) => record.forwarded_for = forwarded_for_in(tail),
             Rest::Signature(fields) => {
                 record.edge = fields.edge();
                 record.signature = fields.read(signature);
@@ -289,7 +295,7 @@ impl<'a> Fields<'a> {
 
 impl Record<'_> {
     /// Removes the origin from an absolute target.
-    fn own_origin(&mut self) {
+    pub(super) fn own_origin(&mut self) {
         let Some(target) = self.target else { return };
         let Target::Absolute { scheme, authority, path } = Target::of(self.method, target) else {
             return;

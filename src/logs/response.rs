@@ -12,13 +12,20 @@ pub(super) enum ResponseFields<'a> {
 }
 
 impl ResponseFields<'_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(&self) -> Result<(u16, u64), Reject> {
+        if let ResponseFields::Tokens(text) = self
+            && let Some(usual) = usual_response(text)
+        {
+            return Ok(usual);
+        }
+        self.read_any()
+    }
+
+    #[inline(never)]
+    fn read_any(&self) -> Result<(u16, u64), Reject> {
         match self {
             ResponseFields::Tokens(text) => {
-                if let Some(usual) = usual_response(text) {
-                    return Ok(usual);
-                }
                 let (first, rest) = token(text);
                 let status = status(first)?;
                 let bytes = match token(rest).0 {

@@ -17,9 +17,7 @@ const KEYS: [u64; 4] =
     [0x2d35_8dcc_aa6c_78a5, 0x8bb8_4b93_962e_acc9, 0x4b33_a62e_d433_d4a3, 0x4d5a_2da5_1de1_aa47];
 
 impl Fields<'_> {
-    /// Whether the line is in the sample: about one in [`SAMPLED_OF`], by a hash of the client, the time of
-    /// day and the request as they are written; of long ones only parts count. The hash has no secret, so a
-    /// client could avoid the sample: its result is an estimate.
+    /// Whether the line is in the sample of lines.
     #[inline]
     pub(crate) fn is_sampled(&self) -> bool {
         let (Time::Text(time)
@@ -32,31 +30,37 @@ impl Fields<'_> {
             RequestFields::Rootless { path, .. } => path.raw,
             RequestFields::Url { url, .. } => url.raw,
         };
-        let client = self.client;
-        // Hours, minutes and seconds of the usual forms.
-        let time = match time.first_chunk::<20>() {
-            Some([.., a, b, c, d, e, f, g, h]) => word([*a, *b, *c, *d, *e, *f, *g, *h]),
-            None => word_at(time, time.len().saturating_sub(8)),
-        };
-        let client_end = client.last_chunk().map_or_else(|| word_at(client, 0), |end| word(*end));
-        // What is before ` HTTP/1.1`.
-        let target_end = match target.last_chunk::<17>() {
-            Some([a, b, c, d, e, f, g, h, ..]) => word([*a, *b, *c, *d, *e, *f, *g, *h]),
-            None => word_at(target, 0),
-        };
-        let mixed = client_end ^ time.rotate_left(21) ^ target_end.rotate_left(43);
-        // Most lines end here.
-        if mixed.wrapping_mul(FIRST_KEY) >> (u64::BITS - FIRST_BITS) != 0 {
-            return false;
-        }
-        let [key_1, key_2, key_3, key_4] = KEYS;
-        // `GET /`, and the middle.
-        let of_target =
-            folded(word_at(target, target.len() / 2) ^ key_1, word_at(target, 1) ^ key_2);
-        let length = (target.len() as u64) << 48;
-        let hash = folded(mixed ^ of_target ^ key_3, word_at(client, 0) ^ length ^ key_4);
-        hash >> (u64::BITS - (SAMPLED_OF.ilog2() - FIRST_BITS)) == 0
+        is_in_sample(self.client, time, target)
     }
+}
+
+/// Whether the line with these fields is in the sample: about one in [`SAMPLED_OF`], by a hash of the client,
+/// the time of day and the request as they are written; of long ones only parts count. The hash has no secret,
+/// so a client could avoid the sample: its result is an estimate.
+#[inline(always)]
+pub(super) fn is_in_sample(client: &[u8], time: &[u8], target: &[u8]) -> bool {
+    // Hours, minutes and seconds of the usual forms.
+    let time = match time.first_chunk::<20>() {
+        Some([.., a, b, c, d, e, f, g, h]) => word([*a, *b, *c, *d, *e, *f, *g, *h]),
+        None => word_at(time, time.len().saturating_sub(8)),
+    };
+    let client_end = client.last_chunk().map_or_else(|| word_at(client, 0), |end| word(*end));
+    // What is before ` HTTP/1.1`.
+    let target_end = match target.last_chunk::<17>() {
+        Some([a, b, c, d, e, f, g, h, ..]) => word([*a, *b, *c, *d, *e, *f, *g, *h]),
+        None => word_at(target, 0),
+    };
+    let mixed = client_end ^ time.rotate_left(21) ^ target_end.rotate_left(43);
+    // Most lines end here.
+    if mixed.wrapping_mul(FIRST_KEY) >> (u64::BITS - FIRST_BITS) != 0 {
+        return false;
+    }
+    let [key_1, key_2, key_3, key_4] = KEYS;
+    // `GET /`, and the middle.
+    let of_target = folded(word_at(target, target.len() / 2) ^ key_1, word_at(target, 1) ^ key_2);
+    let length = (target.len() as u64) << 48;
+    let hash = folded(mixed ^ of_target ^ key_3, word_at(client, 0) ^ length ^ key_4);
+    hash >> (u64::BITS - (SAMPLED_OF.ilog2() - FIRST_BITS)) == 0
 }
 
 /// Eight bytes of `text` from `at` on, or all that there are.

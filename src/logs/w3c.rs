@@ -13,8 +13,9 @@
 
 use memchr::{memchr, memchr_iter, memmem};
 
+use crate::logs::LineContent;
 use crate::logs::field_kind::{LogField, fields};
-use crate::logs::record::{Fields, RequestFields};
+use crate::logs::record::RequestFields;
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::{escape::Escaping, field::RawField, limitation::Limitation};
 use crate::time::Zone;
@@ -124,20 +125,23 @@ impl W3c {
 
     /// Finds the fields of `line`.
     #[inline]
-    pub(crate) fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Result<Fields<'a>, Reject> {
+    pub(crate) fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
         let mut parts = [RawField::plain(b""); LogField::COUNT];
-        self.values(line, &mut parts)?;
+        if let Err(why) = self.values(line, &mut parts) {
+            return LineContent::Reject(why);
+        }
         let zone = if self.columns.time_is_local { zone } else { &UTC };
         if parts[LogField::Date as usize].is_unset() {
             parts[LogField::Date as usize] = RawField::plain(&self.date);
         }
-        let mut fields = fields(|part| parts[part as usize], zone)?;
-        if let RequestFields::Parts { target, .. } = &mut fields.request
+        let mut content = fields(|part| parts[part as usize], zone);
+        if let LineContent::Fields(fields) = &mut content
+            && let RequestFields::Parts { target, .. } = &mut fields.request
             && fields.host.is_unset()
         {
             host_of_target(&mut fields.host, target);
         }
-        Ok(fields)
+        content
     }
 
     /// Splits the line; it must have exactly one value for each column.
@@ -336,9 +340,9 @@ mod tests {
     fn cloudfront_lost_its_first_lines() {
         let line = b"2025-04-17\t05:10:56\tFRA2\t5\t192.0.2.1\tGET\td1.cloudfront.net\t/a\t200\t-\tUA\t-\t-\tHit\tid\texample.com\thttps\t17\tmore";
         let w3c = W3c::detected(W3cDialect::CloudFront, &[line]).unwrap();
-        let fields = w3c.line(line, &UTC).unwrap();
+        let LineContent::Fields(fields) = w3c.line(line, &UTC) else { panic!("it is a request") };
         assert_eq!((fields.host.raw, fields.user_agent.raw), (&b"example.com"[..], &b"UA"[..]));
-        assert!(w3c.line(&line[..60], &UTC).is_err());
+        assert!(matches!(w3c.line(&line[..60], &UTC), LineContent::Reject(_)));
     }
 
     #[test]

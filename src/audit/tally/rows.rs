@@ -116,7 +116,7 @@ struct OriginEntry {
 type RowKey = (OriginId, CrawlerId, Identity);
 
 /// The size of the cache of rows, a power of two.
-const RECENT: usize = 256;
+const RECENT: usize = 4096;
 
 /// The slot of a row in the cache.
 #[inline]

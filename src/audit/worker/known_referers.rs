@@ -46,6 +46,23 @@ impl KnownReferers {
             && !self.last_other.is_empty()
     }
 
+    /// Whether `raw` is known to have a host of no product.
+    #[inline]
+    pub(super) fn is_other(&self, raw: &[u8]) -> bool {
+        self.is_last_other(raw) || self.is_among_others(raw)
+    }
+
+    #[inline(never)]
+    fn is_among_others(&self, raw: &[u8]) -> bool {
+        let Some(prefix) = host_prefix(raw) else { return false };
+        let host = &self.slots[self.slot_of(prefix)];
+        host.product.is_none() && equal(&host.prefix, prefix)
+    }
+
+    fn slot_of(&self, prefix: &[u8]) -> usize {
+        self.hasher.hash_one(prefix) as usize % SLOTS
+    }
+
     /// The product of a Referer, which `read` unescapes.
     pub(super) fn product<'a>(
         &mut self,
@@ -53,7 +70,7 @@ impl KnownReferers {
         read: impl FnOnce() -> &'a [u8],
     ) -> Option<ProductId> {
         let Some(prefix) = host_prefix(raw) else { return ProductId::of_referer(read()) };
-        let slot = self.hasher.hash_one(prefix) as usize % SLOTS;
+        let slot = self.slot_of(prefix);
         let host = &mut self.slots[slot];
         if !equal(&host.prefix, prefix) {
             let referer = read();
@@ -126,8 +143,9 @@ mod tests {
             let raw = &referers[referers.len() - window..][(state >> 33) % window];
             let referer = raw.replace('\\', "");
             let expected = ProductId::of_referer(referer.as_bytes());
-            let is_other = known.is_last_other(raw.as_bytes());
+            let is_other = known.is_other(raw.as_bytes());
             assert!(!is_other || expected.is_none(), "{raw}");
+            assert!(is_other || !known.is_last_other(raw.as_bytes()), "{raw}");
             let found = known.product(raw.as_bytes(), || referer.as_bytes());
             assert_eq!(found, expected, "{raw}");
         }

@@ -34,12 +34,13 @@ fn checked(
     site: &Site,
     target: Target<'_>,
     record: &Record<'_>,
-) -> Option<CheckedSignature> {
+) -> Option<Box<CheckedSignature>> {
     match (record.signature, record.edge) {
         (None, None) => None,
-        (None, Some(edge)) => Some(CheckedSignature::of_edge(edge)),
+        (None, Some(edge)) => Some(Box::new(CheckedSignature::of_edge(edge))),
         (Some(headers), edge) => {
-            Some(checked_headers(identities, site, target, record, headers).with_edge(edge))
+            let signature = checked_headers(identities, site, target, record, headers);
+            Some(Box::new(signature.with_edge(edge)))
         }
     }
 }
@@ -106,7 +107,7 @@ impl Worker<'_> {
         target: Target<'_>,
         crawler: CrawlerId,
         record: &Record<'_>,
-    ) -> (Option<CheckedSignature>, IdentityAnswer) {
+    ) -> (Option<Box<CheckedSignature>>, IdentityAnswer) {
         let identities = self.context.identities;
         let signature = checked(identities, self.sites.get(site), target, record);
         let is_own = |signature: &CheckedSignature| {
@@ -115,7 +116,7 @@ impl Worker<'_> {
             signature.is_valid()
                 && keys.is_some_and(|keys| keys.is_of_crawler(&signature.agent, name))
         };
-        let answer = match signature.as_ref().is_some_and(is_own) {
+        let answer = match signature.as_deref().is_some_and(is_own) {
             true => IdentityAnswer::new(Identity::Verified, Proof::Signature),
             false => self.known_clients.identity(
                 (identities, self.context.trusted_proxies),

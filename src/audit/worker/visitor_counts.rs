@@ -5,6 +5,7 @@ use std::hash::BuildHasher as _;
 use foldhash::fast::RandomState;
 
 use crate::crawlers::declared_name::declared_name;
+use crate::crawlers::identify::Identified;
 use crate::judge::verdict::Verdict;
 use crate::logs::clock::LastMinute;
 use crate::measures::clients::{ClientTally, Sampled};
@@ -21,10 +22,21 @@ pub(super) enum Visitor {
     NoUserAgent = 1,
 }
 
+impl Visitor {
+    /// That of a user agent of no crawler or tool.
+    #[inline]
+    pub(super) fn of(who: Identified) -> Visitor {
+        match who {
+            Identified::Empty => Visitor::NoUserAgent,
+            _ => Visitor::Browser,
+        }
+    }
+}
+
 /// Requests that the counter does not have yet.
 #[derive(Debug, Default)]
 pub(super) struct Visitors {
-    /// The minute of the last line, if all of it is in `day`.
+    /// The minute of the last line, if all of it is in `day`, and lines of it are counted.
     pub minute: LastMinute,
     pub day: Option<Day>,
     /// By [`Visitor`].

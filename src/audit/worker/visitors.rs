@@ -27,7 +27,10 @@ impl Worker<'_> {
     ) {
         self.begin(fields, scratch, tally);
         let lists = self.context.identities.ranges.as_ref();
-        let is_disguised = lists.is_some_and(|lists| self.count_disguised(lists, fields, scratch));
+        let is_disguised = lists.is_some_and(|lists| {
+            !self.is_unlisted(lists, fields.client())
+                && self.count_disguised(lists, fields, scratch)
+        });
         if !is_disguised {
             match fields.is_sampled() {
                 true => self.count_sampled(visitor, fields, scratch),
@@ -62,7 +65,7 @@ impl Worker<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn count_referer(
         &mut self,
         fields: &Fields<'_>,
@@ -86,7 +89,7 @@ impl Worker<'_> {
 
     /// Goes on with the day of the line.
     #[inline(never)]
-    fn turn_to_minute(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) {
+    pub(super) fn turn_to_minute(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) {
         let zone = self.context.zone;
         let time = fields.time_near_the_last(scratch);
         let day = time.map(|time| self.last_hour.of(zone, time).day);
@@ -98,7 +101,10 @@ impl Worker<'_> {
         let seconds = time.map_or(0, UtcTime::unix_seconds);
         let minute = seconds - seconds.rem_euclid(60);
         let ends = [minute, minute + 59].map(UtcTime::from_unix_seconds);
-        if ends.into_iter().flatten().any(|end| Some(self.last_hour.of(zone, end).day) != day) {
+        let is_like_all = |end: UtcTime| {
+            Some(self.last_hour.of(zone, end).day) == day && self.context.window.contains(end)
+        };
+        if !ends.into_iter().flatten().all(is_like_all) {
             self.visitors.minute.forget();
         }
     }
@@ -120,6 +126,24 @@ impl Worker<'_> {
         }
     }
 
+    /// Whether this client, as it is logged, has no address on a list.
+    #[inline(never)]
+    fn is_unlisted(&mut self, lists: &Ranges, client: &[u8]) -> bool {
+        // Behind a proxy, the same client of a line is many.
+        if !self.context.trusted_proxies.is_empty() {
+            return false;
+        }
+        if equal(client, &self.visitors.last_unlisted) {
+            return true;
+        }
+        let is_unlisted = !address(client).is_some_and(|address| lists.ever_contain(address));
+        if is_unlisted {
+            self.visitors.last_unlisted.clear();
+            self.visitors.last_unlisted.extend_from_slice(client);
+        }
+        is_unlisted
+    }
+
     /// Counts a line whose address is on a list of a crawler, though its user agent is not the
     /// crawler's. An address that was zeroed in part may stand for others: it tells nothing.
     #[inline(never)]
@@ -129,22 +153,8 @@ impl Worker<'_> {
         fields: &Fields<'_>,
         scratch: &mut Scratch,
     ) -> bool {
-        let trusted = self.context.trusted_proxies;
-        let client = fields.client();
-        // Behind a proxy, the same client of a line is many.
-        if trusted.is_empty() {
-            if equal(client, &self.visitors.last_unlisted) {
-                return false;
-            }
-            let address = address(client);
-            if !address.is_some_and(|address| lists.ever_contain(address)) {
-                self.visitors.last_unlisted.clear();
-                self.visitors.last_unlisted.extend_from_slice(client);
-                return false;
-            }
-        }
         let Ok(record) = fields.record(scratch) else { return false };
-        let listed = client_address(&record, trusted)
+        let listed = client_address(&record, self.context.trusted_proxies)
             .and_then(|address| lists.crawler_with(address, record.time));
         let Some(crawler) = listed else { return false };
         let ruled = self.rule_unlisted(fields, scratch, b"");

@@ -86,7 +86,7 @@ impl Json {
         if let Some(skip) = self.skip(&values) {
             return LineContent::Skip(skip);
         }
-        self.fields(&values, zone).into()
+        self.fields(&values, zone)
     }
 
     /// Finds the fields of a line of Caddy's console format.
@@ -103,7 +103,7 @@ impl Json {
             return LineContent::Reject(Reject::BadJson);
         }
         add_columns(&console, &mut values);
-        self.fields(&values, zone).into()
+        self.fields(&values, zone)
     }
 
     /// Reads the values of an object.
@@ -116,24 +116,35 @@ impl Json {
         Ok(())
     }
 
-    #[inline]
-    fn fields<'a>(&self, values: &Values<'a>, zone: &'a Zone) -> Result<Fields<'a>, Reject> {
-        let mut fields = fields(|part| values[part as usize].field, zone)?;
-        fields.scheme = self.dialect.scheme(fields.scheme);
-        if self.dialect == JsonDialect::Haproxy
-            && let RequestFields::Parts { query, .. } = &mut fields.request
-        {
-            // Its variable of the query begins with the question mark.
-            query.raw = query.raw.strip_prefix(b"?").unwrap_or(query.raw);
+    #[inline(always)]
+    fn fields<'a>(&self, values: &Values<'a>, zone: &'a Zone) -> LineContent<'a> {
+        let mut content = fields(|part| values[part as usize].field, zone);
+        if let LineContent::Fields(fields) = &mut content {
+            self.adapt(fields);
         }
-        if self.dialect == JsonDialect::Akamai {
-            fields.user_agent.escaping = Escaping::Percent;
-            fields.referer.escaping = Escaping::Percent;
-            if let RequestFields::Parts { method, target, query } = fields.request {
-                fields.request = RequestFields::Rootless { method, path: target, query };
+        content
+    }
+
+    /// Undoes what the dialect does to fields.
+    #[inline(always)]
+    fn adapt(&self, fields: &mut Fields<'_>) {
+        match self.dialect {
+            JsonDialect::Haproxy => {
+                if let RequestFields::Parts { query, .. } = &mut fields.request {
+                    // Its variable of the query begins with the question mark.
+                    query.raw = query.raw.strip_prefix(b"?").unwrap_or(query.raw);
+                }
             }
+            JsonDialect::Akamai => {
+                fields.user_agent.escaping = Escaping::Percent;
+                fields.referer.escaping = Escaping::Percent;
+                if let RequestFields::Parts { method, target, query } = fields.request {
+                    fields.request = RequestFields::Rootless { method, path: target, query };
+                }
+            }
+            _ => {}
         }
-        Ok(fields)
+        fields.scheme = self.dialect.scheme(fields.scheme);
     }
 
     /// Whether `line` has a request; without one, the line could be in another format.
@@ -156,7 +167,7 @@ impl Json {
         }
         let zone = Zone::UTC;
         let is_record = self.skip(&values).is_none()
-            && self.fields(&values, &zone).is_ok()
+            && matches!(self.fields(&values, &zone), LineContent::Fields(_))
             && LogField::OF_TARGET.iter().any(|&part| !raw(&values, part).is_empty());
         is_record.then_some(values)
     }

@@ -1,0 +1,112 @@
+//! One line of any format: who sent it, and what is done with it.
+
+use crate::crawlers::cache::identify_cached;
+use crate::crawlers::identify::Identified;
+use crate::logs::LineContent;
+use crate::logs::record::{Fields, Scratch};
+use crate::logs::reject::Skip;
+use crate::measures::example::Position;
+use crate::time::Window;
+
+use super::super::day_counters::ChunkDays;
+use super::super::evidence::ViolatingRequest;
+use super::super::input_tally::InputTally;
+use super::visitor_counts::Visitor;
+use super::{Pass, Worker};
+
+/// The state while a chunk is read.
+pub(super) struct Reading<'e> {
+    /// Of the next line.
+    pub position: Position,
+    /// The counts of its lines.
+    pub tally: InputTally,
+    /// The days of its lines, if each day has its own counter.
+    pub days: Option<ChunkDays>,
+    pub scratch: Scratch,
+    /// The violating requests, if they are kept.
+    pub evidence: Option<&'e mut Vec<ViolatingRequest>>,
+}
+
+impl Worker<'_> {
+    // Calls of this one and the next would take a twentieth of a browser's line.
+    #[inline(always)]
+    pub(super) fn audit_line(
+        &mut self,
+        line: &[u8],
+        read: &LineContent<'_>,
+        reading: &mut Reading<'_>,
+    ) {
+        self.turn_to_day_of(read, line, reading);
+        let Reading { tally, position, scratch, .. } = reading;
+        match read {
+            LineContent::Skip(reason) => tally.skip(*reason, line, self.is_wrapped),
+            LineContent::Reject(reason) => tally.reject(*reason, position.line, line),
+            LineContent::Fields(fields) if is_outside(fields, self.context.window) => {
+                tally.skip(Skip::OutsideTime, line, self.is_wrapped);
+            }
+            LineContent::Fields(fields) => match self.context.pass {
+                Pass::Judge => {
+                    let user_agent = fields.user_agent(scratch);
+                    let registry = self.context.registry;
+                    let who = identify_cached(registry, user_agent, &mut self.user_agents);
+                    self.judge_line(who, line, fields, reading);
+                }
+                Pass::Collect(wanted) => self.collect(wanted, line, fields, scratch),
+            },
+        }
+        reading.position.line += 1;
+    }
+
+    /// Judges a line of `who`.
+    #[inline(always)]
+    pub(super) fn judge_line(
+        &mut self,
+        who: Identified,
+        line: &[u8],
+        fields: &Fields<'_>,
+        reading: &mut Reading<'_>,
+    ) {
+        let Reading { tally, position, scratch, evidence, .. } = reading;
+        if fields.may_be_signed() && self.count_signed_visitor(who, fields, scratch, tally) {
+            return;
+        }
+        match who {
+            Identified::Generic => {
+                tally.other += 1;
+                self.count_unknown_crawler(fields, scratch);
+            }
+            found @ (Identified::Other | Identified::Empty) => {
+                self.count_visitor(Visitor::of(found), fields, scratch, tally);
+            }
+            // A record is large, and stays where it is made.
+            Identified::Crawler(crawler) => match &fields.record(scratch) {
+                Err(reason) => tally.reject(*reason, position.line, line),
+                Ok(record) => {
+                    tally.crawler += 1;
+                    self.count(crawler, record, *position, evidence.as_deref_mut());
+                }
+            },
+        }
+    }
+
+    /// Goes on with the counter of the day of `line`, if each day has its own.
+    #[inline(always)]
+    fn turn_to_day_of(
+        &mut self,
+        read: &LineContent<'_>,
+        line: &[u8],
+        Reading { position, tally, days, .. }: &mut Reading<'_>,
+    ) {
+        if let Some(days) = days {
+            let key = days.key_of(read.time(), self.context.zone, self.context.window);
+            self.turn_to_day(key, position.file, tally);
+            tally.bytes += line.len() as u64 + 1;
+        }
+    }
+}
+
+/// Checked for every parsed line, of any client. A line with an invalid time is not outside of the
+/// window: it is rejected later.
+fn is_outside(fields: &Fields<'_>, window: Window) -> bool {
+    window != Window::ALWAYS && fields.time().is_some_and(|time| !window.contains(time))
+}

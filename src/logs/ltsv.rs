@@ -70,7 +70,7 @@ impl Ltsv {
 
     /// Finds the fields of `line`.
     pub(crate) fn line<'a>(&self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
-        self.fields(line, zone).into()
+        self.fields(line, zone)
     }
 
     fn fields<'a>(&self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {

@@ -10,6 +10,7 @@ mod known_clients;
 mod known_referers;
 mod lines;
 mod origin_ids;
+mod reading;
 mod signatures;
 mod usual_lines;
 mod visitor_counts;
@@ -63,8 +64,8 @@ use judged::{client_request, fetch_answer, judged, violating_client, violating_r
 use kind_sums::KindSums;
 use known_clients::KnownClients;
 use known_referers::KnownReferers;
-use lines::Reading;
 use origin_ids::OriginIds;
+use reading::Reading;
 use visitor_counts::{DeclaredNames, UnlistedRuled, Visitors, sampled};
 
 /// The most bytes of an unknown crawler's user agent that are kept.

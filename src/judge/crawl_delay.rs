@@ -3,13 +3,11 @@
 use std::sync::OnceLock;
 
 use crate::digest::Digest;
-use crate::matcher::select::GroupChoice;
+use crate::matcher::select::{GroupChoice, Selection};
 use crate::robots::model::{CrawlDelay, ParsedRobotsTxt, ProductToken};
 
-use crate::url::dialect::Dialect;
-
 use super::restriction::{Restriction, RestrictionKind};
-use super::{by_crawler::ByCrawler, profile::CrawlerProfile, robots::BoundRules};
+use super::{by_crawler::ByCrawler, profile::CrawlerProfile};
 
 /// By crawler; created on first use, because most files never need it.
 pub(super) type CrawlDelays = OnceLock<ByCrawler<DelayAndBound>>;
@@ -48,18 +46,15 @@ pub struct AskedDelay {
 }
 
 impl DelayAndBound {
-    /// `rules` are those of `text` that bind the crawler.
+    /// `kind` gives the kind of the rules that bind the crawler.
     pub(crate) fn new(
         text: &ParsedRobotsTxt,
         profile: &CrawlerProfile,
-        rules: &BoundRules,
-        dialect: Dialect,
+        kind: impl FnOnce(&Selection<'_>) -> Option<RestrictionKind>,
     ) -> DelayAndBound {
         let selection = profile.select(text);
         let bound_by = selection.bound_by;
-        let decide = |path: &[u8]| rules.policy.decide(path);
-        let kind = || RestrictionKind::of(&selection.rules(), dialect, decide);
-        let kind = rules.restriction.get_or_init(kind);
+        let kind = kind(&selection);
         let restriction = kind.map(|kind| Restriction::new(kind, bound_by));
         let crawl_delay = shortest(text, profile, bound_by);
         let bound = if bound_by == GroupChoice::Nothing { Bound::No } else { Bound::Yes };

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::{CrawlerId, Obligation};
-use crate::matcher::{decision::Decision, select::select};
+use crate::matcher::decision::Decision;
+use crate::matcher::select::{Selection, select};
 use crate::robots::model::StarGroups;
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, path::PathQuery};
@@ -18,7 +19,7 @@ use crate::url::{dialect::Dialect, path::PathQuery};
 use super::by_crawler::ByCrawler;
 use super::crawl_delay::{Bound, DelayAndBound};
 use super::decision_cache::DecisionCache;
-use super::restriction::Restriction;
+use super::restriction::{Restriction, RestrictionKind};
 use super::robots::{BoundRules, Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
 use super::{Judge, origin_history::OriginHistory};
@@ -313,7 +314,12 @@ impl Judge {
         let crawl_delays = robots.crawl_delays.get_or_init(|| ByCrawler::new(self.profiles.len));
         let new = || {
             let rules = self.bound_rules(robots, crawler);
-            DelayAndBound::new(&robots.text, self.profiles.get(crawler), rules, self.dialect)
+            let decide = |path: &[u8]| rules.policy.decide(path);
+            let kind = |selection: &Selection<'_>| {
+                let kind = || RestrictionKind::of(&selection.rules(), self.dialect, decide);
+                *rules.restriction.get_or_init(kind)
+            };
+            DelayAndBound::new(&robots.text, self.profiles.get(crawler), kind)
         };
         *crawl_delays.get_or_init(crawler, new)
     }

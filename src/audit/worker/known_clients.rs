@@ -77,58 +77,46 @@ impl KnownClients {
             return identities.of(crawler, None, record.time);
         }
         let name = client(record, trusted_proxies);
+        let ask = || ask((identities, trusted_proxies), crawler, record);
         // Before 1970 and after 2105 each is asked again.
-        let Ok(time) = u32::try_from(record.time.unix_seconds()) else {
-            return ask((identities, trusted_proxies), crawler, record).0;
-        };
-        let is_short = name.len() <= SHORT_BYTES_MAX;
-        let known = match is_short {
-            true => self.short.get(name, crawler, time),
-            false => self.long.get(name, crawler, time),
-        };
-        known.unwrap_or_else(|| {
-            let (answer, period) = ask((identities, trusted_proxies), crawler, record);
-            match is_short {
-                true => self.short.put(SHORT_SLOTS, (name, crawler), answer, period),
-                false => self.long.put(LONG_SLOTS, (name, crawler), answer, period),
-            }
-            answer
-        })
+        let Ok(time) = u32::try_from(record.time.unix_seconds()) else { return ask().0 };
+        if name.len() <= SHORT_BYTES_MAX {
+            self.short.answer(SHORT_SLOTS, (name, crawler, time), ask)
+        } else if name.len() <= LONG_BYTES_MAX {
+            self.long.answer(LONG_SLOTS, (name, crawler, time), ask)
+        } else {
+            ask().0
+        }
     }
 }
 
 impl<const BYTES_MAX: usize> Table<BYTES_MAX> {
+    /// The answer about a client of a name of at most `BYTES_MAX` bytes.
     #[inline]
-    fn get(&self, name: &[u8], crawler: CrawlerId, time: u32) -> Option<IdentityAnswer> {
-        let Table(slots) = self;
-        // Their number is a power of two, or 0.
-        let slot = slots.get(hash(name, crawler) as usize & slots.len().wrapping_sub(1))?;
-        let is_same = slot.crawler == crawler
-            && (slot.from..slot.until).contains(&time)
-            && slot.key.get(..usize::from(slot.key_len)).is_some_and(|key| equal(key, name));
-        is_same.then_some(slot.answer)
-    }
-
-    /// Keeps an answer. A longer name is asked for each time.
-    fn put(
+    fn answer(
         &mut self,
         slots: usize,
-        (name, crawler): (&[u8], CrawlerId),
-        answer: IdentityAnswer,
-        Period { from, until }: Period,
-    ) {
+        (name, crawler, time): (&[u8], CrawlerId, u32),
+        ask: impl FnOnce() -> (IdentityAnswer, Period),
+    ) -> IdentityAnswer {
         let Table(table) = self;
         if table.is_empty() {
             *table = vec![Slot::FREE; slots];
         }
         let slot = &mut table[hash(name, crawler) as usize % slots];
-        let Some(key) = slot.key.get_mut(..name.len()) else { return };
-        key.copy_from_slice(name);
-        slot.key_len = name.len() as u8;
-        slot.crawler = crawler;
-        slot.from = u32::try_from(from.max(0)).unwrap_or(u32::MAX);
-        slot.until = u32::try_from(until.max(0)).unwrap_or(u32::MAX);
-        slot.answer = answer;
+        let is_same = slot.crawler == crawler
+            && (slot.from..slot.until).contains(&time)
+            && slot.key.get(..usize::from(slot.key_len)).is_some_and(|key| equal(key, name));
+        if !is_same {
+            let (answer, Period { from, until }) = ask();
+            slot.key[..name.len()].copy_from_slice(name);
+            slot.key_len = name.len() as u8;
+            slot.crawler = crawler;
+            slot.from = u32::try_from(from.max(0)).unwrap_or(u32::MAX);
+            slot.until = u32::try_from(until.max(0)).unwrap_or(u32::MAX);
+            slot.answer = answer;
+        }
+        slot.answer
     }
 }
 

@@ -3,29 +3,13 @@
 use crate::crawlers::cache::identify_cached;
 use crate::crawlers::identify::Identified;
 use crate::logs::LineContent;
-use crate::logs::record::{Fields, Scratch};
+use crate::logs::record::Fields;
 use crate::logs::reject::Skip;
-use crate::measures::example::Position;
 use crate::time::Window;
 
-use super::super::day_counters::ChunkDays;
-use super::super::evidence::ViolatingRequest;
-use super::super::input_tally::InputTally;
+use super::reading::Reading;
 use super::visitor_counts::Visitor;
 use super::{Pass, Worker};
-
-/// The state while a chunk is read.
-pub(super) struct Reading<'e> {
-    /// Of the next line.
-    pub position: Position,
-    /// The counts of its lines.
-    pub tally: InputTally,
-    /// The days of its lines, if each day has its own counter.
-    pub days: Option<ChunkDays>,
-    pub scratch: Scratch,
-    /// The violating requests, if they are kept.
-    pub evidence: Option<&'e mut Vec<ViolatingRequest>>,
-}
 
 impl Worker<'_> {
     // Calls of this one and the next would take a twentieth of a browser's line.

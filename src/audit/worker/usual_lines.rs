@@ -13,8 +13,9 @@ use crate::logs::format::Reader;
 use crate::logs::usual::{UsualFields, UsualLayout};
 use crate::measures::example::Position;
 
+use super::Worker;
+use super::reading::Reading;
 use super::visitor_counts::Visitor;
-use super::{Reading, Worker};
 
 /// The lines that wait at most. Together they are smaller than a processor's first cache.
 const WAITING_MAX: usize = 256;

@@ -392,7 +392,6 @@ impl<'a> Worker<'a> {
             is_signed: signature.as_ref().is_some_and(|signature| signature.is_valid()),
         };
         self.counter.rows.row(origin, actor).count(&request);
-        let is_violation = request.is_violation();
         if context.sessions.is_some() {
             let who = (crawler, actor.1, path.map(|path| (path, context.url_part)));
             let by = (context.judge, context.trusted_proxies, context.networks);
@@ -404,7 +403,7 @@ impl<'a> Worker<'a> {
         }
         if let Some(signature) = signature {
             let by = &context.registry.crawler(crawler).name;
-            self.count_signature(site_id, by, &signature, (record, is_violation));
+            self.count_signature(site_id, by, &signature, (record, Some(dated.verdict)));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::judge::Judge;
 use crate::judge::robots::{Robots, RobotsId};
 use crate::judge::rule_changes::RuleChange;
 use crate::judge::usage::StatedPreference;
-use crate::judge::verdict::{DatedVerdict, Verdict};
+use crate::judge::verdict::DatedVerdict;
 use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::url::path::PathQuery;
@@ -60,11 +60,6 @@ impl<'a> JudgedRequest<'a> {
     /// The robots.txt in force.
     pub(crate) fn robots(&self) -> Option<&'a Robots> {
         self.dated.robots.map(|robots| &**robots)
-    }
-
-    /// Whether a rule in force disallowed it.
-    pub(crate) fn is_violation(&self) -> bool {
-        matches!(self.dated.verdict, Verdict::Violation(_))
     }
 
     /// The request as a report shows it.

@@ -4,6 +4,7 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identify::Identified;
 use crate::crawlers::identity::{Identity, IdentityAnswer, Proof};
 use crate::crawlers::signature_agents::SignatureAgent;
+use crate::judge::verdict::Verdict;
 use crate::logs::record::{Fields, Record, Scheme, Scratch};
 use crate::measures::signatures::{BROWSER, NO_USER_AGENT, SignatureKey, SignatureTally, UNNAMED};
 use crate::measures::sums::Span;
@@ -127,13 +128,13 @@ impl Worker<'_> {
         (signature, answer)
     }
 
-    /// Counts the signature of a request of `crawler`.
+    /// Counts the signature of a request of `crawler`, with the verdict on it, if there is one.
     pub(super) fn count_signature(
         &mut self,
         site: SiteId,
         crawler: &str,
         signature: &CheckedSignature,
-        (record, is_violation): (&Record<'_>, bool),
+        (record, verdict): (&Record<'_>, Option<Verdict>),
     ) {
         let origin = &self.sites.get(site).origin_key;
         let key = SignatureKey {
@@ -144,7 +145,7 @@ impl Worker<'_> {
         };
         let one = SignatureTally {
             requests: 1,
-            violations: u64::from(is_violation),
+            violations: u64::from(matches!(verdict, Some(Verdict::Violation(_)))),
             span: Some(Span::at(record.time)),
         };
         let client = client_identifier(record, self.context.trusted_proxies);
@@ -173,7 +174,7 @@ impl Worker<'_> {
         let (target, site) = self.address(&record);
         let signature = checked(self.context.identities, self.sites.get(site), target, &record);
         let Some(signature) = signature else { return false };
-        self.count_signature(site, name, &signature, (&record, false));
+        self.count_signature(site, name, &signature, (&record, None));
         let is_signer = signature.is_valid() && name != UNNAMED;
         if is_signer {
             let operator = self.operator_of(&signature.agent);

@@ -12,6 +12,7 @@ pub mod settings;
 pub mod address;
 pub mod cache_control;
 pub mod coding;
+pub(crate) mod dotted;
 mod ftp;
 pub mod ftp_reply;
 mod http;

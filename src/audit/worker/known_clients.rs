@@ -3,28 +3,27 @@
 //! Clients send many requests, and to parse an address and to search lists for it takes longer than to find it in a
 //! small table. An answer is kept with the times for which it is right.
 
+use std::net::IpAddr;
+
 use ipnet::IpNet;
 
-use crate::bytes::equal;
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::IdentityAnswer;
 use crate::crawlers::moments::Period;
 use crate::logs::record::Record;
+use crate::net::dotted::dotted;
 
 use super::super::client_address::{client, client_address};
 use super::super::identities::Identities;
 
-/// The slots for short names, a power of two. A worker needs half a megabyte for them.
-const SHORT_SLOTS: usize = 1 << 14;
+/// The pairs of slots for addresses of IPv4, a power of two. A worker needs 640 kB for them.
+const IPV4_PAIRS: usize = 1 << 14;
 
-/// The longest address of IPv4.
-const SHORT_BYTES_MAX: usize = 15;
+/// The pairs of slots for other names, a power of two.
+const NAME_PAIRS: usize = 1 << 10;
 
-/// The slots for longer names, a power of two.
-const LONG_SLOTS: usize = 1 << 11;
-
-/// The longest client that is kept: the longest address of IPv6 without brackets.
-const LONG_BYTES_MAX: usize = 40;
+/// The longest name that is kept: the longest address of IPv6 without brackets.
+const NAME_BYTES_MAX: usize = 40;
 
 /// A multiplier that spreads all bits.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -32,36 +31,36 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The answers about clients of a worker, for the same sources.
 #[derive(Debug, Default)]
 pub(super) struct KnownClients {
-    short: Table<SHORT_BYTES_MAX>,
-    long: Table<LONG_BYTES_MAX>,
+    ipv4: Table<u32>,
+    names: Table<Name>,
 }
 
-/// Empty until the first client.
-#[derive(Debug, Default)]
-struct Table<const BYTES_MAX: usize>(Vec<Slot<BYTES_MAX>>);
+/// A client as it is logged, with zeros at its end.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Name {
+    bytes: [u8; NAME_BYTES_MAX],
+    length: u8,
+}
 
-/// Half of what a processor fetches from memory at once, for short names.
+impl Default for Name {
+    fn default() -> Name {
+        Name { bytes: [0; NAME_BYTES_MAX], length: 0 }
+    }
+}
+
+/// Each client has a pair of slots. Empty until the first client.
+#[derive(Debug, Default)]
+struct Table<K>(Vec<[Slot<K>; 2]>);
+
+/// The answer about a client that claims to be a crawler.
 #[derive(Clone, Copy, Debug)]
-struct Slot<const BYTES_MAX: usize> {
-    /// The client as it is logged.
-    key: [u8; BYTES_MAX],
-    key_len: u8,
-    crawler: CrawlerId,
+struct Slot<K> {
+    key: K,
     /// The first second of the times of the answer, and the first after them. No time if the slot is free.
     from: u32,
     until: u32,
+    crawler: CrawlerId,
     answer: IdentityAnswer,
-}
-
-impl<const BYTES_MAX: usize> Slot<BYTES_MAX> {
-    const FREE: Slot<BYTES_MAX> = Slot {
-        key: [0; BYTES_MAX],
-        key_len: 0,
-        crawler: CrawlerId(0),
-        from: 0,
-        until: 0,
-        answer: IdentityAnswer::UNASKED,
-    };
 }
 
 impl KnownClients {
@@ -76,47 +75,65 @@ impl KnownClients {
         if !identities.need_address(crawler) {
             return identities.of(crawler, None, record.time);
         }
-        let name = client(record, trusted_proxies);
-        let ask = || ask((identities, trusted_proxies), crawler, record);
         // Before 1970 and after 2105 each is asked again.
-        let Ok(time) = u32::try_from(record.time.unix_seconds()) else { return ask().0 };
-        if name.len() <= SHORT_BYTES_MAX {
-            self.short.answer(SHORT_SLOTS, (name, crawler, time), ask)
-        } else if name.len() <= LONG_BYTES_MAX {
-            self.long.answer(LONG_SLOTS, (name, crawler, time), ask)
-        } else {
-            ask().0
+        let Ok(time) = u32::try_from(record.time.unix_seconds()) else {
+            return ask((identities, trusted_proxies), crawler, record).0;
+        };
+        let name = client(record, trusted_proxies);
+        if let Some(address) = dotted(name) {
+            let ask = || {
+                let is_trusted = |network: &IpNet| network.contains(&IpAddr::V4(address));
+                let is_client = !trusted_proxies.iter().any(is_trusted);
+                identities.of_period(crawler, is_client.then_some(address.into()), record.time)
+            };
+            let key = address.to_bits();
+            return self.ipv4.answer(IPV4_PAIRS, (key, key.into()), (crawler, time), ask);
         }
+        let ask = || ask((identities, trusted_proxies), crawler, record);
+        let mut key = Name::default();
+        let Some(bytes) = key.bytes.get_mut(..name.len()) else { return ask().0 };
+        bytes.copy_from_slice(name);
+        key.length = name.len() as u8;
+        // Addresses differ in their last bytes.
+        let last = name.last_chunk().map_or(0, |last| u64::from_le_bytes(*last));
+        self.names.answer(NAME_PAIRS, (key, last), (crawler, time), ask)
     }
 }
 
-impl<const BYTES_MAX: usize> Table<BYTES_MAX> {
-    /// The answer about a client of a name of at most `BYTES_MAX` bytes.
+impl<K: Copy + Eq + Default> Table<K> {
+    /// The answer about the client of a key with these bits.
     #[inline]
     fn answer(
         &mut self,
-        slots: usize,
-        (name, crawler, time): (&[u8], CrawlerId, u32),
+        pairs: usize,
+        (key, bits): (K, u64),
+        (crawler, time): (CrawlerId, u32),
         ask: impl FnOnce() -> (IdentityAnswer, Period),
     ) -> IdentityAnswer {
         let Table(table) = self;
         if table.is_empty() {
-            *table = vec![Slot::FREE; slots];
+            let free = Slot {
+                key: K::default(),
+                from: 0,
+                until: 0,
+                crawler: CrawlerId(0),
+                answer: IdentityAnswer::UNASKED,
+            };
+            *table = vec![[free; 2]; pairs];
         }
-        let slot = &mut table[hash(name, crawler) as usize % slots];
-        let is_same = slot.crawler == crawler
-            && (slot.from..slot.until).contains(&time)
-            && slot.key.get(..usize::from(slot.key_len)).is_some_and(|key| equal(key, name));
-        if !is_same {
-            let (answer, Period { from, until }) = ask();
-            slot.key[..name.len()].copy_from_slice(name);
-            slot.key_len = name.len() as u8;
-            slot.crawler = crawler;
-            slot.from = u32::try_from(from.max(0)).unwrap_or(u32::MAX);
-            slot.until = u32::try_from(until.max(0)).unwrap_or(u32::MAX);
-            slot.answer = answer;
+        let mixed = (bits ^ (crawler.index() as u64) << 40).wrapping_mul(SPREAD);
+        let pair = &mut table[(mixed >> 40) as usize % pairs];
+        for slot in pair.iter() {
+            if slot.key == key && slot.crawler == crawler && (slot.from..slot.until).contains(&time)
+            {
+                return slot.answer;
+            }
         }
-        slot.answer
+        let (answer, Period { from, until }) = ask();
+        let second = |time: i64| u32::try_from(time.max(0)).unwrap_or(u32::MAX);
+        pair[1] = pair[0];
+        pair[0] = Slot { key, from: second(from), until: second(until), crawler, answer };
+        answer
     }
 }
 
@@ -127,19 +144,6 @@ fn ask(
     record: &Record<'_>,
 ) -> (IdentityAnswer, Period) {
     identities.of_period(crawler, client_address(record, trusted_proxies), record.time)
-}
-
-#[inline]
-fn hash(client: &[u8], crawler: CrawlerId) -> u64 {
-    // Addresses differ in their last bytes, and all of IPv4 in the first and the last eight.
-    let word = |bytes: Option<&[u8; 8]>| match bytes {
-        Some(bytes) => u64::from_le_bytes(*bytes),
-        None => client.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
-    };
-    let (first, last) = (word(client.first_chunk()), word(client.last_chunk()));
-    let last = last ^ (crawler.index() as u64) << 48;
-    let mixed = (first.wrapping_mul(SPREAD).rotate_left(32) ^ last).wrapping_mul(SPREAD);
-    mixed >> 32
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use memchr::memchr;
 
+use crate::bytes::any;
 use crate::logs::LineContent;
 use crate::logs::record::{Fields, RequestFields};
 use crate::logs::response::ResponseFields;
@@ -158,7 +159,7 @@ fn with_query<'a>(
     method: RawField<'a>,
     target: RawField<'a>,
 ) -> RequestFields<'a> {
-    let has_query = memchr(b'?', target.raw).is_some();
+    let has_query = any(target.raw, |byte| byte == b'?');
     let query = if has_query { RawField::UNSET } else { part(LogField::Query) };
     RequestFields::Parts { method, target, query }
 }
@@ -175,9 +176,11 @@ fn without_brackets(time: &[u8]) -> &[u8] {
 /// The first of a list of addresses (X-Forwarded-For).
 #[inline]
 fn first_client(client: &[u8]) -> &[u8] {
+    if !any(client, |byte| byte == b',') {
+        return if client.is_empty() { b"-" } else { client };
+    }
     match memchr(b',', client) {
         Some(comma @ 1..) => &client[..comma],
-        _ if client.is_empty() => b"-",
         _ => client,
     }
 }

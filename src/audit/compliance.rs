@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::crawlers::crawler::Obligation;
+use crate::crawlers::crawler::{CrawlerId, Obligation};
 use crate::merge::Merge;
 use crate::robots::model::StarGroups;
 use botaudit_robots::named_enum;
@@ -38,21 +38,15 @@ pub(crate) type ComplianceKey<'a> = (Scope, &'a str, &'static str, bool);
 
 /// The compliance of crawlers with each kind of directive.
 pub(crate) fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Compliance> {
-    let mut rows: BTreeMap<_, Compliance> = BTreeMap::new();
+    let mut rows: BTreeMap<ComplianceKey<'_>, Compliance> = BTreeMap::new();
+    // A crawler has a row at each origin: its names are compared once for all of them.
+    let mut crawlers: BTreeMap<(CrawlerId, &'static str, bool), Compliance> = BTreeMap::new();
     for row in audit.rows().iter().filter(|row| audit.is_own_crawler(row.actor)) {
         let crawler = audit.registry.crawler(row.actor.0);
         // With --include-unbound they have violations, but no directive binds them.
         if crawler.obligation() != Obligation::Bound {
             continue;
         }
-        let operator = Some(&*crawler.operator).filter(|_| crawler.has_one_operator());
-        let scopes = [
-            (Scope::Crawler, Some(&*crawler.name)),
-            (Scope::Operator, operator),
-            (Scope::Purpose, Some(&*crawler.purpose)),
-            (Scope::Origin, Some(&*row.origin)),
-        ];
-        let scopes = scopes.map(|(scope, name)| name.map(|name| (scope, name)));
         let restrictions = row.tally.restrictions.iter();
         let restrictions = restrictions
             .map(|(of, compliance)| (of.kind.as_str(), of.is_specific, *compliance))
@@ -67,9 +61,23 @@ pub(crate) fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Com
             pace.into_iter().chain(gaps.map(|gaps| of("crawl-delay-gaps", gaps)))
         });
         for (directive, is_specific, compliance) in restrictions.chain(delays) {
-            for (scope, name) in scopes.into_iter().flatten() {
-                rows.entry((scope, name, directive, is_specific)).or_default().absorb(compliance);
-            }
+            let origin = (Scope::Origin, &*row.origin, directive, is_specific);
+            rows.entry(origin).or_default().absorb(compliance);
+            let crawler = (row.actor.0, directive, is_specific);
+            crawlers.entry(crawler).or_default().absorb(compliance);
+        }
+    }
+    for ((crawler, directive, is_specific), compliance) in crawlers {
+        let crawler = audit.registry.crawler(crawler);
+        let operator = Some(&*crawler.operator).filter(|_| crawler.has_one_operator());
+        let scopes = [
+            (Scope::Crawler, Some(&*crawler.name)),
+            (Scope::Operator, operator),
+            (Scope::Purpose, Some(&*crawler.purpose)),
+        ];
+        for (scope, name) in scopes {
+            let Some(name) = name else { continue };
+            rows.entry((scope, name, directive, is_specific)).or_default().absorb(compliance);
         }
     }
     rows

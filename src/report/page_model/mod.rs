@@ -262,13 +262,19 @@ pub(crate) fn broken_rules(
     rows_max: usize,
     is_shown: impl Fn(CrawlerId) -> bool,
 ) -> Heaviest<RuleTotals<'_>> {
-    let mut rules: BTreeMap<(Digest, u32), Vec<BrokenBy<'_>>> = BTreeMap::new();
     let by_actor = |(_, actor, _): &BrokenBy<'_>| audit.is_own_crawler(*actor) && is_shown(actor.0);
-    for by in audit.broken_rules().filter(by_actor) {
-        rules.entry((by.2.rule.digest, by.2.rule.line)).or_default().push(by);
+    let broken: Vec<BrokenBy<'_>> = audit.broken_rules().filter(by_actor).collect();
+    // The rules of a file are neighbours, so that files are compared once for all of them.
+    let mut files: BTreeMap<Digest, BTreeMap<u32, Vec<BrokenBy<'_>>>> = BTreeMap::new();
+    for of_file in broken.chunk_by(|left, right| left.2.rule.digest == right.2.rule.digest) {
+        let lines = files.entry(of_file[0].2.rule.digest).or_default();
+        for &by in of_file {
+            lines.entry(by.2.rule.line).or_default().push(by);
+        }
     }
+    let rules = files.into_values().flat_map(BTreeMap::into_values);
     let requests = |all: &Vec<BrokenBy<'_>>| sum(all.iter().map(|by| by.2.tally.requests));
-    let Heaviest { rows, total } = Heaviest::of(rules.into_values(), rows_max, requests);
+    let Heaviest { rows, total } = Heaviest::of(rules, rows_max, requests);
     let rows = rows.iter().filter_map(|all| RuleTotals::of(all, audit)).collect();
     Heaviest { rows, total }
 }

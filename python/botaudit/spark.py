@@ -16,7 +16,7 @@ import urllib.parse
 import urllib.request
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,19 @@ import botaudit
 from botaudit import _botaudit, _tasks
 from botaudit._classifier import output_columns
 from botaudit._redirects import answers_of_redirects
+from botaudit._spark_robots import bad_rows, robots_rows
+from botaudit._spark_tasks import group_task, task, warn_from_tasks
 
-__all__ = ["AuditProblems", "audit", "classify", "classify_archive", "robots_from_warcs"]
+__all__ = [
+    "AuditProblems",
+    "audit",
+    "classify",
+    "classify_archive",
+    "robots_from_warcs",
+]
 
 _SAMPLED_ROWS = 1000
 """About how many rows of an origin with `hot_rows` rows are counted."""
-
-_WARNINGS_MAX = 100
-"""The most different warnings of the tasks of one call that are given."""
 
 _ROBOTS_ERRORS_MAX = 5
 """The most errors in robots.txt files that an audit names, as the command does."""
@@ -117,9 +122,9 @@ def classify(
     row_type = T.StructType(df.schema.fields)
     key = T.StructField("origin", T.StringType())
     keyed = T.StructType([key, T.StructField("row", row_type)])
-    urls = df.select(_row(df)).mapInArrow(_task("url_origins", url=url), keyed)
-    given = _robots_rows(robots)
-    known = given.mapInArrow(_task("robots_origins", on_error=on_error), given.schema)
+    urls = df.select(_row(df)).mapInArrow(task("url_origins", url=url), keyed)
+    given = robots_rows(robots)
+    known = given.mapInArrow(task("robots_origins", on_error=on_error), given.schema)
     urls, known = _salted(urls, known, f"row.`{url}`", partitions, hot_rows)
     urls = urls.select("origin", "salt", F.lit(1).alias("kind"), *_nulls(known.schema, 1, 5), "row")
     known = known.select(
@@ -127,45 +132,21 @@ def classify(
     )
     tagged = urls.unionAll(known).repartition(partitions, "origin", "salt")
     tagged = tagged.sortWithinPartitions("origin", "salt", "kind", "fetched_at")
-    judge = _task(
+    judge = task(
         "judge",
         classifier=classifier,
         options=options,
         columns=schema.names,
         on_error=on_error,
-        warn=_warn_from_tasks(df.sparkSession),
+        warn=warn_from_tasks(df.sparkSession),
     )
     answers = tagged.mapInArrow(judge, schema)
-    return answers if on_error == "fail" else (answers, _bad_rows(given))
+    return answers if on_error == "fail" else (answers, bad_rows(given))
 
 
 def _check_on_error(on_error: str) -> None:
     if on_error not in ("fail", "report"):
         raise ValueError(f"on_error is '{on_error}'; write 'fail' or 'report'")
-
-
-def _bad_rows(robots: DataFrame) -> DataFrame:
-    """The rows of a data frame of robots.txt files that are not valid, and why."""
-    facts = robots.mapInArrow(
-        _task("robots_facts"),
-        "given string, origin string, fetched_at timestamp, second bigint, answer string, "
-        "what string",
-    )
-    invalid = facts.where(F.col("what").isNotNull())
-    invalid = invalid.select(F.col("given").alias("origin"), "fetched_at", "what")
-    seconds = facts.where(F.col("what").isNull()).groupBy("origin", "second")
-    seconds = seconds.agg(
-        F.min("fetched_at").alias("fetched_at"), F.count_distinct("answer").alias("answers")
-    )
-    different = seconds.where(F.col("answers") > 1).select(
-        "origin",
-        "fetched_at",
-        F.concat(
-            F.col("answers").cast("string"),
-            F.lit(" rows for this second have different answers; keep one of them"),
-        ).alias("what"),
-    )
-    return invalid.unionByName(different)
 
 
 def _salted(
@@ -207,42 +188,6 @@ def _copies(urls: DataFrame, hot_rows: int | None) -> DataFrame | None:
     return urls.sparkSession.createDataFrame(hot, "origin string, copies int")
 
 
-def _robots_rows(robots: DataFrame) -> DataFrame:
-    """The five columns of a data frame of robots.txt files."""
-    kinds: dict[str, tuple[type[T.DataType], ...]] = {
-        "origin": (T.StringType,),
-        "fetched_at": (T.TimestampType, T.TimestampNTZType),
-        "outcome": (T.StringType,),
-        "body": (T.BinaryType, T.StringType),
-    }
-    for name, allowed in kinds.items():
-        if name not in robots.columns:
-            raise ValueError(
-                f"robots has no column '{name}'; it needs origin, fetched_at, outcome and body, "
-                "and may have max_age"
-            )
-        kind = robots.schema[name].dataType
-        if not isinstance(kind, allowed):
-            wanted = allowed[0]().simpleString()
-            raise TypeError(
-                f"robots, column '{name}' has the type {kind.simpleString()}; cast it to {wanted}"
-            )
-    max_age: Column = F.lit(None)
-    if "max_age" in robots.columns:
-        kind = robots.schema["max_age"].dataType
-        if not isinstance(kind, (T.IntegralType, T.NullType)):
-            found = kind.simpleString()
-            raise TypeError(f"robots, column 'max_age' has the type {found}; cast it to bigint")
-        max_age = F.col("max_age")
-    return robots.select(
-        "origin",
-        "fetched_at",
-        "outcome",
-        max_age.cast("bigint").alias("max_age"),
-        F.col("body").cast("binary").alias("body"),
-    )
-
-
 def classify_archive(
     df: DataFrame,
     path: str | os.PathLike[str],
@@ -268,14 +213,14 @@ def classify_archive(
     classifier = _classifier_options(options, (crawlers, tokens, user_agent), dialect, memory)
     schema = _answer_schema(df, columns)
     file = _distribute(df.sparkSession, path)
-    judge = _task(
+    judge = task(
         "judge_by_file",
         file=file,
         known_as=os.fspath(path),
         classifier=classifier,
         options=options,
         columns=schema.names,
-        warn=_warn_from_tasks(df.sparkSession),
+        warn=warn_from_tasks(df.sparkSession),
     )
     return df.select(_row(df)).mapInArrow(judge, schema)
 
@@ -326,7 +271,7 @@ def robots_from_warcs(
     _warn(repeated)
     numbers = spark.range(0, len(files), 1, len(files))
     read = numbers.mapInArrow(
-        _task("warc_rows", paths=files, on_error=on_error),
+        task("warc_rows", paths=files, on_error=on_error),
         "origin string, fetched_at timestamp, outcome string, max_age bigint, body binary, "
         "chain string, file string, record_offset bigint, what string",
     ).persist(StorageLevel.DISK_ONLY)
@@ -334,7 +279,7 @@ def robots_from_warcs(
     rows = read.where(F.col("what").isNull()).drop(*problem)
     waits = (F.col("outcome") == "unfollowed") & F.col("chain").isNotNull()
     answers = answers_of_redirects(
-        rows, _task("redirect_targets"), rows.where(waits).select("origin", "fetched_at", "chain")
+        rows, task("redirect_targets"), rows.where(waits).select("origin", "fetched_at", "chain")
     )
     bodies = rows.select(
         F.col("origin").alias("target"), F.col("fetched_at").alias("target_time"), "body"
@@ -409,13 +354,13 @@ def audit(
     name = os.path.basename(os.path.normpath(name)) if os.path.isabs(name) else name
     if ".." in Path(name).parts:
         raise ValueError(f"robots '{name}' has '..'; write an absolute path")
-    task = _task("audits", paths=logs, robots=(name, _distribute(spark, robots)), args=list(args))
-    parts = spark.range(0, len(logs), 1, len(logs)).mapInArrow(task, _PARTS)
+    audits = task("audits", paths=logs, robots=(name, _distribute(spark, robots)), args=list(args))
+    parts = spark.range(0, len(logs), 1, len(logs)).mapInArrow(audits, _PARTS)
     count = len(logs)
     while count > 1:
         group = F.floor(F.col("part") / _FAN_IN).cast("bigint").alias("part")
         parts = parts.select(group, *_PART_NAMES[1:])
-        parts = parts.groupBy("part").applyInArrow(_group_task("merge"), _PARTS)
+        parts = parts.groupBy("part").applyInArrow(group_task("merge"), _PARTS)
         count = -(-count // _FAN_IN)
     rows = sorted(parts.collect(), key=lambda row: row["path"] or "")
     failures = {row["path"]: row["error"] for row in rows if row["error"] is not None}
@@ -645,89 +590,3 @@ def _null(name: str, kind: Any) -> Column:
 
 def _nulls(schema: StructType, start: int, end: int) -> list[Column]:
     return [_null(field.name, field.dataType) for field in schema.fields[start:end]]
-
-
-def _task(name: str, **options: Any) -> Callable[[Any], Any]:
-    """A function of `botaudit._tasks` for `mapInArrow`.
-
-    Spark sends local functions as code, so a worker without this package gives an error that says
-    what to do.
-    """
-    version = botaudit.__version__
-
-    def run(batches: Any) -> Any:
-        import platform
-        import sys
-
-        where = f"on worker {platform.node()}, by {sys.executable}"
-        try:
-            import botaudit as found
-            from botaudit import _tasks
-        except ImportError as error:
-            raise RuntimeError(
-                f"botaudit cannot be imported {where}: {error}; install the wheel in the Python of "
-                "the workers, or set PYSPARK_PYTHON to one that has it"
-            ) from error
-        if found.__version__ != version:
-            raise RuntimeError(
-                f"botaudit {found.__version__} is installed {where}, but the driver has {version}; "
-                "install the same wheel on both"
-            )
-        yield from getattr(_tasks, name)(batches, **options)
-
-    return run
-
-
-def _warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
-    """A function for tasks: each text that one of them gives becomes a warning of the driver, once.
-
-    It is code that Spark sends, as in `_task`.
-    """
-    from pyspark.accumulators import AccumulatorParam
-
-    driver, most = os.getpid(), _WARNINGS_MAX
-
-    class Texts(AccumulatorParam):  # type: ignore[misc]
-        """The different texts; on the driver, each new one is a warning."""
-
-        def zero(self, value: frozenset[str]) -> frozenset[str]:
-            return frozenset()
-
-        def addInPlace(self, value1: frozenset[str], value2: frozenset[str]) -> frozenset[str]:
-            import os
-            import sys
-            import warnings
-
-            for text in sorted(value2 - value1)[: max(0, most - len(value1))]:
-                if os.getpid() != driver:
-                    continue
-                try:
-                    warnings.warn(text, stacklevel=1)
-                except Warning:
-                    # An exception would end the thread of Spark that calls this.
-                    print(f"warning: {text}", file=sys.stderr)
-            return value1 | value2
-
-    try:
-        texts = spark.sparkContext.accumulator(frozenset(), Texts())
-    except Exception:
-        # A session of Spark Connect has none; then they are in the logs of the workers.
-        def warn(found: list[str]) -> None:
-            import sys
-
-            for text in found:
-                print(f"warning: {text}", file=sys.stderr)
-
-        return warn
-    return lambda found: texts.add(frozenset(found))
-
-
-def _group_task(name: str) -> Callable[[Any], Any]:
-    """A function of `botaudit._tasks` for `applyInArrow`."""
-
-    def run(table: Any) -> Any:
-        from botaudit import _tasks
-
-        return getattr(_tasks, name)(table)
-
-    return run

@@ -1,0 +1,100 @@
+"""Functions of `botaudit._tasks` for the workers of Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+import botaudit
+
+_WARNINGS_MAX = 100
+"""The most different warnings of the tasks of one call that are given."""
+
+
+def task(name: str, **options: Any) -> Callable[[Any], Any]:
+    """A function of `botaudit._tasks` for `mapInArrow`.
+
+    Spark sends local functions as code, so a worker without this package gives an error that says
+    what to do.
+    """
+    version = botaudit.__version__
+
+    def run(batches: Any) -> Any:
+        import platform
+        import sys
+
+        where = f"on worker {platform.node()}, by {sys.executable}"
+        try:
+            import botaudit as found
+            from botaudit import _tasks
+        except ImportError as error:
+            raise RuntimeError(
+                f"botaudit cannot be imported {where}: {error}; install the wheel in the Python of "
+                "the workers, or set PYSPARK_PYTHON to one that has it"
+            ) from error
+        if found.__version__ != version:
+            raise RuntimeError(
+                f"botaudit {found.__version__} is installed {where}, but the driver has {version}; "
+                "install the same wheel on both"
+            )
+        yield from getattr(_tasks, name)(batches, **options)
+
+    return run
+
+
+def warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
+    """A function for tasks: each text that one of them gives becomes a warning of the driver, once.
+
+    It is code that Spark sends, as in `task`.
+    """
+    from pyspark.accumulators import AccumulatorParam
+
+    driver, most = os.getpid(), _WARNINGS_MAX
+
+    class Texts(AccumulatorParam):  # type: ignore[misc]
+        """The different texts; on the driver, each new one is a warning."""
+
+        def zero(self, value: frozenset[str]) -> frozenset[str]:
+            return frozenset()
+
+        def addInPlace(self, value1: frozenset[str], value2: frozenset[str]) -> frozenset[str]:
+            import os
+            import sys
+            import warnings
+
+            for text in sorted(value2 - value1)[: max(0, most - len(value1))]:
+                if os.getpid() != driver:
+                    continue
+                try:
+                    warnings.warn(text, stacklevel=1)
+                except Warning:
+                    # An exception would end the thread of Spark that calls this.
+                    print(f"warning: {text}", file=sys.stderr)
+            return value1 | value2
+
+    try:
+        texts = spark.sparkContext.accumulator(frozenset(), Texts())
+    except Exception:
+        # A session of Spark Connect has none; then they are in the logs of the workers.
+        def warn(found: list[str]) -> None:
+            import sys
+
+            for text in found:
+                print(f"warning: {text}", file=sys.stderr)
+
+        return warn
+    return lambda found: texts.add(frozenset(found))
+
+
+def group_task(name: str) -> Callable[[Any], Any]:
+    """A function of `botaudit._tasks` for `applyInArrow`."""
+
+    def run(table: Any) -> Any:
+        from botaudit import _tasks
+
+        return getattr(_tasks, name)(table)
+
+    return run

@@ -19,6 +19,7 @@ import pyarrow.fs
 
 from botaudit import _arrow, _botaudit
 from botaudit._classifier import Classifier
+from botaudit._restrictions import restrictions as restrictions_of_table
 from botaudit._robots import warc_table
 
 Batches = Iterator[pa.RecordBatch]
@@ -51,6 +52,7 @@ _WARC_ROW = pa.schema(
 
 _ATTEMPTS = 3
 _ROWS_OF_BODIES = 256
+_ROWS_OF_RESTRICTIONS = 10_000
 
 
 def url_origins(batches: Batches, url: str) -> Batches:
@@ -179,6 +181,41 @@ def judge_by_file(
         rows = pa.RecordBatch.from_struct_array(batch.column("row"))
         yield from _plain(judge.batches(rows, columns=columns, **options))
     warn([text.replace(path, known_as) for text in judge.warnings()])
+
+
+def restrictions(batches: Batches, options: dict[str, Any]) -> Batches:
+    """The rows of `botaudit.restrictions`; the rows of an origin are neighbours."""
+    kept: pa.Table | None = None
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        robots = pa.Table.from_batches([batch])
+        if kept is not None:
+            robots = pa.concat_tables([kept, robots])
+        # The next batch may have more rows of the last origin.
+        is_last = pc.equal(robots["origin"], batch.column("origin")[-1])
+        kept = robots.filter(is_last)
+        yield from _restrictions(robots.filter(pc.invert(is_last)), options)
+    if kept is not None:
+        yield from _restrictions(kept, options)
+
+
+def _restrictions(robots: pa.Table, options: dict[str, Any]) -> Batches:
+    if robots.num_rows:
+        found = restrictions_of_table(robots, **options)
+        yield from in_types_of_spark(found).to_batches(max_chunksize=_ROWS_OF_RESTRICTIONS)
+
+
+def in_types_of_spark(table: pa.Table) -> pa.Table:
+    """The same with strings in place of dictionaries, and with microseconds."""
+
+    def kind(of: pa.DataType) -> pa.DataType:
+        if pa.types.is_dictionary(of):
+            return pa.string()
+        return pa.timestamp("us", of.tz) if pa.types.is_timestamp(of) else of
+
+    fields = [pa.field(field.name, kind(field.type)) for field in table.schema]
+    return table.cast(pa.schema(fields))
 
 
 def _plain(batches: Batches) -> Batches:

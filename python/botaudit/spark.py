@@ -30,6 +30,7 @@ import botaudit
 from botaudit import _botaudit, _tasks
 from botaudit._classifier import output_columns
 from botaudit._redirects import answers_of_redirects
+from botaudit._spark_restrictions import restrictions
 from botaudit._spark_robots import bad_rows, robots_rows
 from botaudit._spark_tasks import group_task, task, warn_from_tasks
 
@@ -38,6 +39,7 @@ __all__ = [
     "audit",
     "classify",
     "classify_archive",
+    "restrictions",
     "robots_from_warcs",
 ]
 

@@ -41,7 +41,9 @@ if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
 from botaudit import _tasks
 from botaudit import spark as bs
+from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 
 def session(master: str, **settings: object) -> SparkSession:
@@ -121,6 +123,51 @@ def test_verdicts_are_those_of_the_command(
     assert frame.columns == ["url", "at", "more.of it", *ANSWERS]
     assert collected(frame) == newest
     assert collected(bs.classify(urls, robots, **who, time_column="at", **options)) == dated
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"at": "2026-02-01"}, {"every": "week", "partitions": 3}, {"every": "month"}],
+    ids=str,
+)
+def test_restrictions_are_those_of_the_module(
+    spark: SparkSession, rng: random.Random, options: dict[str, Any]
+) -> None:
+    # Batches have 97 rows, so that they begin and end between the files of an origin.
+    snapshots = random_snapshots(rng, 40, 30)
+    who: dict[str, Any] = {"crawlers": ["GPTBot", "AdsBot-Google"], "tokens": ["mybot"]}
+    shuffled = rng.sample(snapshots, len(snapshots))
+    found = bs.restrictions(robots_frame(spark, shuffled), **who, **options)
+    module = {name: value for name, value in options.items() if name != "partitions"}
+    expected = botaudit.restrictions(robots_table(snapshots), **who, **module)
+    assert found.columns == expected.column_names
+    rows = found.toArrow().cast(pa.schema([_without_dictionary(of) for of in expected.schema]))
+    assert sorted(rows.to_pylist(), key=repr) == sorted(expected.to_pylist(), key=repr)
+    assert len(expected) >= 3 * 40
+
+
+def _without_dictionary(field: pa.Field) -> pa.Field:
+    return field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field
+
+
+def test_restrictions_name_mistakes_before_the_first_task(
+    spark: SparkSession, rng: random.Random
+) -> None:
+    robots = robots_frame(spark, random_snapshots(rng, 2, 1))
+    assert bs.restrictions(robots.limit(0), tokens=["a"]).collect() == []
+    with pytest.raises(ValueError, match="no crawler is given"):
+        bs.restrictions(robots)
+    with pytest.raises(ValueError, match="GPTBott"):
+        bs.restrictions(robots, ["GPTBott"])
+    with pytest.raises(TypeError, match="tokens is one text"):
+        bs.restrictions(robots, tokens="mybot")
+    with pytest.raises(ValueError, match="decade"):
+        bs.restrictions(robots, tokens=["a"], every="decade")
+    with pytest.raises(ValueError, match="no column 'outcome'"):
+        bs.restrictions(robots.drop("outcome"), tokens=["a"])
+    wrong = robots.withColumn("outcome", F.lit("perhaps"))
+    with pytest.raises(PythonException, match="perhaps"):
+        bs.restrictions(wrong, tokens=["a"]).collect()
 
 
 def test_an_archive_needs_no_shuffle(spark: SparkSession, data: Any) -> None:

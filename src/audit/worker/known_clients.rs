@@ -3,21 +3,19 @@
 //! Clients send many requests, and to parse an address and to search lists for it takes longer than to find it in a
 //! small table. An answer is kept with the times for which it is right.
 
-use std::net::IpAddr;
-
 use ipnet::IpNet;
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::IdentityAnswer;
 use crate::crawlers::moments::Period;
 use crate::logs::record::Record;
-use crate::net::dotted::dotted;
 
 use super::super::client_address::{client, client_address};
 use super::super::identities::Identities;
 
-/// The pairs of slots for addresses of IPv4, a power of two. A worker needs 640 kB for them.
-const IPV4_PAIRS: usize = 1 << 14;
+/// The pairs of slots for short names, nearly all addresses of IPv4; a power of two. A worker needs a megabyte for
+/// them.
+const SHORT_PAIRS: usize = 1 << 14;
 
 /// The pairs of slots for other names, a power of two.
 const NAME_PAIRS: usize = 1 << 10;
@@ -31,7 +29,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The answers about clients of a worker, for the same sources.
 #[derive(Debug, Default)]
 pub(super) struct KnownClients {
-    ipv4: Table<u32>,
+    short: Table<[u64; 2]>,
     names: Table<Name>,
 }
 
@@ -80,16 +78,11 @@ impl KnownClients {
             return ask((identities, trusted_proxies), crawler, record).0;
         };
         let name = client(record, trusted_proxies);
-        if let Some(address) = dotted(name) {
-            let ask = || {
-                let is_trusted = |network: &IpNet| network.contains(&IpAddr::V4(address));
-                let is_client = !trusted_proxies.iter().any(is_trusted);
-                identities.of_period(crawler, is_client.then_some(address.into()), record.time)
-            };
-            let key = address.to_bits();
-            return self.ipv4.answer(IPV4_PAIRS, (key, key.into()), (crawler, time), ask);
-        }
         let ask = || ask((identities, trusted_proxies), crawler, record);
+        if let Some(key) = packed(name) {
+            let bits = key[0].wrapping_mul(SPREAD).rotate_left(32) ^ key[1];
+            return self.short.answer(SHORT_PAIRS, (key, bits), (crawler, time), ask);
+        }
         let mut key = Name::default();
         let Some(bytes) = key.bytes.get_mut(..name.len()) else { return ask().0 };
         bytes.copy_from_slice(name);
@@ -137,6 +130,15 @@ impl<K: Copy + Eq + Default> Table<K> {
     }
 }
 
+/// All bytes of a name of 8 to 15 bytes, and its length: other names are others.
+#[inline]
+fn packed(name: &[u8]) -> Option<[u64; 2]> {
+    let bits_after = 8 * 16u32.checked_sub(name.len() as u32).filter(|bytes| *bytes > 0)?;
+    let (first, last) = (name.first_chunk()?, name.last_chunk()?);
+    let after_first = u64::from_le_bytes(*last).checked_shr(bits_after).unwrap_or(0);
+    Some([u64::from_le_bytes(*first), after_first | (name.len() as u64) << 56])
+}
+
 #[inline(never)]
 fn ask(
     (identities, trusted_proxies): (&Identities, &[IpNet]),
@@ -158,6 +160,24 @@ mod tests {
     use crate::time::UtcTime;
 
     use std::fs;
+
+    /// Names of all lengths with every byte changed, and with bytes more: each has its own bits.
+    #[test]
+    fn packed_names_are_equal_only_if_the_names_are() {
+        let mut known = std::collections::BTreeMap::new();
+        for length in 0..20 {
+            for (at, byte) in (0..=length).flat_map(|at| [0, b'a', 0xff].map(|byte| (at, byte))) {
+                let mut name = vec![b'a'; length];
+                name.get_mut(at).into_iter().for_each(|at| *at = byte);
+                let Some(packed) = packed(&name) else {
+                    assert!(!(8..16).contains(&length));
+                    continue;
+                };
+                assert!((8..16).contains(&length));
+                assert_eq!(*known.entry(packed).or_insert_with(|| name.clone()), name);
+            }
+        }
+    }
 
     /// Crawlers, clients and times in any order: the answer is always that of asking again.
     #[test]

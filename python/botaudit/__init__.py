@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from botaudit._report import read_report
     from botaudit._restrictions import restrictions
     from botaudit._robots import origins, robots_from_warc
+    from botaudit._rule_changes import rule_changes
 
 __all__ = [
     "AuditReport",
@@ -43,6 +44,7 @@ __all__ = [
     "read_report",
     "restrictions",
     "robots_from_warc",
+    "rule_changes",
 ]
 
 _MODULES = {
@@ -54,6 +56,7 @@ _MODULES = {
     "read_report": "_report",
     "restrictions": "_restrictions",
     "robots_from_warc": "_robots",
+    "rule_changes": "_rule_changes",
     "spark": "spark",
 }
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from botaudit import _arrow, _botaudit, _frames
+from botaudit._name_tables import named_crawlers
 from botaudit._progress import Asked, Progress
-from botaudit._restrictions import named_crawlers
 
 _INT_COLUMN = "rule_line"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from botaudit import _arrow, _botaudit, _report
+from botaudit import _botaudit
+from botaudit import _name_tables as name_tables
 
 
 def restrictions(
@@ -44,41 +44,11 @@ def restrictions(
         ValueError: An argument is not valid, or files have no times.
         OSError: `robots` cannot be read. A single file that cannot be read gives a warning.
     """
-    crawlers, tokens, headers = named_crawlers(crawlers, tokens, user_agent)
-    if not crawlers and not tokens and not headers:
-        raise ValueError("no crawler is given; set crawlers=, tokens= or user_agent=")
-    path, batches = None, []
-    if isinstance(robots, (str, os.PathLike)):
-        path = robots
-    else:
-        batches = _arrow.robots_columns(robots)
+    asked = name_tables.asked(robots, crawlers, tokens, user_agent)
     columns = _botaudit.restrictions_columns()
-    parts: list[pa.Table] = []
-
-    def take(csv: bytes) -> None:
-        parts.append(_report.table_of_csv(pa.BufferReader(csv), columns, has_header=False))
-
-    failures = _botaudit.restrictions(
-        path, batches, crawlers, tokens, headers, _time(at), every, take
+    return name_tables.table(
+        columns, lambda take: _botaudit.restrictions(asked, _time(at), every, take)
     )
-    for failure in failures:
-        warnings.warn(failure, stacklevel=2)
-    if not parts:
-        header = ",".join(name for name, _ in columns).encode() + b"\n"
-        parts.append(_report.table_of_csv(pa.BufferReader(header), columns))
-    return pa.concat_tables(parts)
-
-
-def named_crawlers(
-    crawlers: Sequence[str], tokens: Sequence[str], user_agent: str | bytes | Sequence[str | bytes]
-) -> tuple[list[str], list[str], list[bytes]]:
-    """The crawlers that arguments name, for the native half."""
-    for name, value in (("crawlers", crawlers), ("tokens", tokens)):
-        if isinstance(value, (str, bytes)):
-            raise TypeError(f"{name} is one text; write {name}=[{value!r}]")
-    sent = [user_agent] if isinstance(user_agent, (str, bytes)) else user_agent
-    headers = [header.encode() if isinstance(header, str) else header for header in sent]
-    return list(crawlers), list(tokens), headers
 
 
 def _time(at: str | datetime.date | None) -> str | None:

@@ -6,8 +6,8 @@ mod audit;
 mod cells;
 mod classifier;
 mod failure;
+mod name_tables;
 mod registry;
-mod restrictions;
 mod robots_table;
 mod robots_txt;
 
@@ -144,8 +144,10 @@ fn _botaudit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(report_columns, module)?)?;
     module.add_function(wrap_pyfunction!(registry::crawlers_json, module)?)?;
     module.add_function(wrap_pyfunction!(registry::identify_json, module)?)?;
-    module.add_function(wrap_pyfunction!(restrictions::columns, module)?)?;
-    module.add_function(wrap_pyfunction!(restrictions::restrictions, module)?)?;
+    module.add_function(wrap_pyfunction!(name_tables::columns_of_restrictions, module)?)?;
+    module.add_function(wrap_pyfunction!(name_tables::columns_of_rule_changes, module)?)?;
+    module.add_function(wrap_pyfunction!(name_tables::restrictions, module)?)?;
+    module.add_function(wrap_pyfunction!(name_tables::rule_changes, module)?)?;
     module.add_function(wrap_pyfunction!(robots_table::robots_faults, module)?)?;
     module.add_function(wrap_pyfunction!(robots_table::robots_from_warc, module)?)?;
     module.add_function(wrap_pyfunction!(robots_txt_origin, module)?)?;

@@ -19,6 +19,7 @@ pub mod outcome;
 pub mod record_boundary;
 pub mod restrictions;
 pub mod rows;
+pub(crate) mod rule_changes;
 mod shared_origins;
 pub mod summary;
 pub mod url_parts;

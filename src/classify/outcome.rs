@@ -102,9 +102,7 @@ impl Outcomes {
 
     fn reported(&mut self, rule: BindingRule<'_>) -> ReportedRule {
         let BindingRule { line, directive, pattern, group } = rule;
-        let shown = shown(pattern);
-        let ellipsis = if shown.len() < pattern.len() { "…" } else { "" };
-        let pattern = self.put(&[shown, ellipsis.as_bytes()]);
+        let pattern = self.put(&shown(pattern));
         let group = self.put(&[group]);
         ReportedRule { line, directive, pattern, group }
     }
@@ -116,12 +114,12 @@ impl Outcomes {
     }
 }
 
-/// The part of `pattern` that is written; characters are not cut.
-fn shown(pattern: &[u8]) -> &[u8] {
+/// The part of `pattern` that is written, and an ellipsis if it is cut; characters are not.
+pub(crate) fn shown(pattern: &[u8]) -> [&[u8]; 2] {
     if pattern.len() <= PATTERN_BYTES_MAX {
-        return pattern;
+        return [pattern, b""];
     }
     let is_start = |at: &usize| pattern[*at] & 0xC0 != 0x80;
     let ends = PATTERN_BYTES_MAX - 3..=PATTERN_BYTES_MAX;
-    &pattern[..ends.rev().find(is_start).unwrap_or(PATTERN_BYTES_MAX)]
+    [&pattern[..ends.rev().find(is_start).unwrap_or(PATTERN_BYTES_MAX)], "…".as_bytes()]
 }

@@ -120,9 +120,9 @@ impl FileFacts {
     }
 }
 
-/// Takes the index of a name, its restriction, and what fills the row.
+/// Takes what the row counts in the summary, the index of a name and a word, and what fills the row.
 pub(crate) type TakeRow<'a> =
-    dyn FnMut(usize, &'static str, &dyn Fn(&mut Row)) -> io::Result<()> + 'a;
+    dyn FnMut(Option<(usize, &'static str)>, &dyn Fn(&mut Row)) -> io::Result<()> + 'a;
 
 /// The rows of an origin, in the order of times and names. `take` gets each.
 ///
@@ -147,7 +147,7 @@ pub(crate) fn rows(
                 (None, RulesOf::Unknown) => "unknown",
                 (None, RulesOf::Nobody | RulesOf::Body(_)) => "none",
             };
-            take(at, word, &|row| {
+            take(Some((at, word)), &|row| {
                 row.text(&of.origin)
                     .maybe(in_force.fetched_at, 1, Row::time)
                     .text(&in_force.outcome)
@@ -170,16 +170,6 @@ pub(crate) fn rows(
     Ok(())
 }
 
-/// Whether the file with this head is such a table.
-pub(crate) fn is_restrictions(head: &[u8]) -> bool {
-    let names: Vec<&str> = RESTRICTIONS.columns.iter().map(|column| column.name).collect();
-    let unquoted: Vec<u8> = head.iter().copied().filter(|byte| *byte != b'"').collect();
-    let has_keys =
-        |keys: &[&str]| keys.iter().all(|key| memchr::memmem::find(head, key.as_bytes()).is_some());
-    unquoted.starts_with(names.join(",").as_bytes())
-        || (head.starts_with(b"{\"origin\":") && has_keys(&["\"restriction\":", "\"rule_line\":"]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,19 +180,6 @@ mod tests {
         for column in RESTRICTIONS.columns {
             let row = format!("| `{}` | {} | {} |\n", column.name, column.unit, column.meaning);
             assert!(page.contains(&row), "{row}");
-        }
-    }
-
-    #[test]
-    fn its_files_are_known_again() {
-        let names = RESTRICTIONS.columns.iter().map(|column| format!("\"{}\"", column.name));
-        let header = names.collect::<Vec<_>>().join(",") + "\n";
-        assert!(is_restrictions(header.as_bytes()));
-        assert!(is_restrictions(
-            b"{\"origin\":\"x\",\"restriction\":\"none\",\"rule_line\":null}\n"
-        ));
-        for other in [&b""[..], b"origin,name\n", b"{\"origin\":\"x\"}\n"] {
-            assert!(!is_restrictions(other));
         }
     }
 }

@@ -26,6 +26,7 @@ pub mod profile;
 pub mod restriction;
 pub mod robots;
 pub mod rule_changes;
+pub(crate) mod rule_differences;
 pub mod snapshot_history;
 pub mod timeline;
 pub mod usage;

@@ -15,7 +15,7 @@ use botaudit_robots::named_enum;
 const RULES_TRIED_MAX: usize = 8;
 
 /// Paths with this beginning restrict nothing: /robots.txt may always be requested.
-const ROBOTS_TXT: &[u8] = b"/robots.txt";
+pub(super) const ROBOTS_TXT: &[u8] = b"/robots.txt";
 
 named_enum! {
     /// What rules leave to a crawler besides /robots.txt.
@@ -110,7 +110,7 @@ fn may_match(pattern: &[u8]) -> bool {
 }
 
 /// A few paths that `pattern` matches, with its wildcards empty and filled, and with more text.
-fn paths_of(pattern: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn paths_of(pattern: &[u8]) -> Vec<Vec<u8>> {
     let (text, is_anchored) = match pattern {
         [text @ .., b'$'] => (text, true),
         _ => (pattern, false),

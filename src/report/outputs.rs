@@ -19,8 +19,6 @@ use crate::input::open::open;
 use crate::input::source::{Location, Source};
 use crate::staged::is_stdout;
 
-use crate::classify::restrictions::is_restrictions;
-
 use super::html::shell::GENERATOR;
 use super::schemas::{EVENTS, REQUESTS_EVIDENCE, TREND};
 use super::{directory::check_replaceable, night_text::HEADLINE_START};
@@ -40,8 +38,8 @@ pub(crate) enum OutputContent<'a> {
     /// The verdicts of `classify`, recognised by the columns after those of the input, or by these
     /// columns and a verdict in the first row.
     Verdicts(Option<&'a [String]>),
-    /// The table of `robots restrictions`, recognised by its columns.
-    Restrictions,
+    /// A table, recognised by its columns: those of CSV, or those of JSON Lines.
+    Table(&'static TableSchema),
     /// A tally, recognised by its first line.
     Tally,
     /// The result of a first pass, recognised by its first line.
@@ -343,7 +341,7 @@ impl OutputContent<'_> {
                     || [b',', b'\t'].iter().any(|&delimiter| is_table(head, delimiter, columns))
                     || is_object(head, columns)
             }
-            OutputContent::Restrictions => is_restrictions(head),
+            OutputContent::Table(table) => has_header(head, table) || has_keys(head, table),
             OutputContent::Tally => is_tally(head),
             OutputContent::Collected => is_collected(head),
             OutputContent::Night => head.starts_with(HEADLINE_START.as_bytes()),
@@ -364,6 +362,13 @@ fn first_line(head: &[u8]) -> &[u8] {
 fn has_header(head: &[u8], table: &TableSchema) -> bool {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
     unquoted(first_line(head)) == names.join(",").as_bytes()
+}
+
+/// Whether the first line is an object with the columns of `table`, and no others.
+fn has_keys(head: &[u8], table: &TableSchema) -> bool {
+    type Object = serde_json::Map<String, serde_json::Value>;
+    let object = serde_json::from_slice::<Object>(first_line(head)).unwrap_or_default();
+    object.keys().eq(table.columns.iter().map(|column| column.name))
 }
 
 /// A header without quotes, as earlier versions wrote it.

@@ -46,6 +46,7 @@
 //! - `repeated_logs`: the same lines in several logs.
 //! - `report`: a report written again, without the logs.
 //! - `restrictions`: how far robots.txt files restrict crawlers.
+//! - `robots_changes`: how the rules for crawlers changed through time.
 //! - `robots`: robots.txt versions in an archive.
 //! - `usage`: statements about the use of what crawlers fetch.
 //! - `what_if`: what a draft of a robots.txt would change.
@@ -113,6 +114,7 @@ mod repeated_logs;
 mod report;
 mod restrictions;
 mod robots;
+mod robots_changes;
 mod sample;
 mod signatures;
 mod signed_evidence;

@@ -4,10 +4,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::run::robots::queries::ArchiveQuery;
+
+use super::super::console::console;
+use super::super::progress::Show;
+
 /// The archive.
 #[derive(Args, Debug)]
 pub(crate) struct ArchiveArg {
     /// The archive, a file such as robots.db.
     #[arg(short = 'a', long = "archive", value_name = "FILE")]
     pub path: PathBuf,
+}
+
+impl ArchiveArg {
+    /// The archive, to be asked.
+    pub(super) fn query(self, show: Show) -> ArchiveQuery {
+        ArchiveQuery { archive: self.path, console: console(show) }
+    }
 }

@@ -5,9 +5,7 @@ use clap::Args;
 use crate::error::Result;
 use crate::judge::timeline::BeforeFirst;
 use crate::run::outcome::RunOutcome;
-use crate::run::robots::queries::ArchiveQuery;
 
-use super::super::console::console;
 use super::super::help::short;
 use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
@@ -35,11 +33,10 @@ pub(crate) struct AtArgs {
 impl AtArgs {
     /// Prints the ruling and its reason.
     pub(crate) fn run(self) -> Result<RunOutcome> {
-        let console = console(Show::OnTerminal);
         let before = match self.unknown_before_first_snapshot {
             true => BeforeFirst::Unknown,
             false => BeforeFirst::AsFirst,
         };
-        ArchiveQuery { archive: self.archive.path, console }.at(&self.origin, &self.time, before)
+        self.archive.query(Show::OnTerminal).at(&self.origin, &self.time, before)
     }
 }

@@ -4,9 +4,7 @@ use clap::Args;
 
 use crate::error::Result;
 use crate::run::outcome::RunOutcome;
-use crate::run::robots::queries::ArchiveQuery;
 
-use super::super::console::console;
 use super::super::help::short;
 use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
@@ -33,11 +31,6 @@ pub(crate) struct DiffArgs {
 impl DiffArgs {
     /// Prints nothing if nothing changed.
     pub(crate) fn run(self) -> Result<RunOutcome> {
-        let console = console(Show::OnTerminal);
-        ArchiveQuery { archive: self.archive.path, console }.diff(
-            &self.origin,
-            &self.from,
-            self.to.as_deref(),
-        )
+        self.archive.query(Show::OnTerminal).diff(&self.origin, &self.from, self.to.as_deref())
     }
 }

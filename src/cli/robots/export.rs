@@ -6,9 +6,7 @@ use clap::Args;
 
 use crate::error::Result;
 use crate::run::outcome::RunOutcome;
-use crate::run::robots::queries::ArchiveQuery;
 
-use super::super::console::console;
 use super::super::help::short;
 use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
@@ -33,7 +31,6 @@ pub(crate) struct ExportArgs {
 impl ExportArgs {
     /// Writes the files.
     pub(crate) fn run(self) -> Result<RunOutcome> {
-        let console = console(Show::unless(self.quiet));
-        ArchiveQuery { archive: self.archive.path, console }.export(&self.directory)
+        self.archive.query(Show::unless(self.quiet)).export(&self.directory)
     }
 }

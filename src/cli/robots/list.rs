@@ -4,9 +4,7 @@ use clap::Args;
 
 use crate::error::Result;
 use crate::run::outcome::RunOutcome;
-use crate::run::robots::queries::ArchiveQuery;
 
-use super::super::console::console;
 use super::super::help::short;
 use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
@@ -28,7 +26,6 @@ pub(crate) struct ListArgs {
 impl ListArgs {
     /// Prints origins.
     pub(crate) fn run(self) -> Result<RunOutcome> {
-        let console = console(Show::OnTerminal);
-        ArchiveQuery { archive: self.archive.path, console }.list(self.quiet)
+        self.archive.query(Show::OnTerminal).list(self.quiet)
     }
 }

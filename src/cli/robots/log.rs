@@ -4,9 +4,7 @@ use clap::Args;
 
 use crate::error::Result;
 use crate::run::outcome::RunOutcome;
-use crate::run::robots::queries::ArchiveQuery;
 
-use super::super::console::console;
 use super::super::help::short;
 use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
@@ -27,7 +25,6 @@ pub(crate) struct LogArgs {
 impl LogArgs {
     /// Prints a paragraph for each version.
     pub(crate) fn run(self) -> Result<RunOutcome> {
-        let console = console(Show::OnTerminal);
-        ArchiveQuery { archive: self.archive.path, console }.log(&self.origin)
+        self.archive.query(Show::OnTerminal).log(&self.origin)
     }
 }

@@ -10,15 +10,18 @@ mod list;
 mod log;
 mod restrictions;
 mod show;
+mod table_args;
 
 use clap::{Args, Subcommand};
 
 use crate::error::Result;
 use crate::run::outcome::RunOutcome;
+use crate::run::robots::changes::write_changes;
 
 use super::help::short;
 
 const HELP: &str = include_str!("../help/robots.txt");
+const CHANGES_HELP: &str = include_str!("../help/robots-changes.txt");
 
 /// Archive robots.txt versions and query what was in force.
 #[derive(Args, Debug)]
@@ -39,6 +42,9 @@ enum Command {
     At(at::AtArgs),
     Export(export::ExportArgs),
     Restrictions(restrictions::RestrictionsArgs),
+    /// Write a table of how the rules for crawlers changed from one robots.txt to the next.
+    #[command(after_help = short(CHANGES_HELP, "robots changes"), after_long_help = CHANGES_HELP)]
+    Changes(table_args::TableArgs),
 }
 
 impl RobotsArgs {
@@ -54,6 +60,7 @@ impl RobotsArgs {
             Command::At(args) => args.run(),
             Command::Export(args) => args.run(),
             Command::Restrictions(args) => args.run(),
+            Command::Changes(args) => write_changes(&args.named()),
         }
     }
 }

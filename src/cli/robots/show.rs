@@ -4,9 +4,7 @@ use clap::Args;
 
 use crate::error::Result;
 use crate::run::outcome::RunOutcome;
-use crate::run::robots::queries::ArchiveQuery;
 
-use super::super::console::console;
 use super::super::help::short;
 use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
@@ -35,7 +33,6 @@ pub(crate) struct ShowArgs {
 impl ShowArgs {
     /// Prints the body to standard output, everything else to standard error.
     pub(crate) fn run(self) -> Result<RunOutcome> {
-        let console = console(Show::unless(self.quiet));
-        ArchiveQuery { archive: self.archive.path, console }.show(&self.origin, self.at.as_deref())
+        self.archive.query(Show::unless(self.quiet)).show(&self.origin, self.at.as_deref())
     }
 }

@@ -12,9 +12,10 @@ use std::path::Path;
 
 use botaudit::input;
 use botaudit::input::lines::lines;
-use botaudit::logs::detect::{Hints, detect, named};
+use botaudit::logs::detect::{detect, named};
 use botaudit::logs::format::{Format, Reader};
 use botaudit::logs::haproxy::Captures;
+use botaudit::logs::hints::Hints;
 use botaudit::logs::json::own_names::OwnNames;
 use botaudit::logs::limitation::Limitation;
 use botaudit::logs::record::{Record, Scratch};

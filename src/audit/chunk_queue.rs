@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::Result;
 use crate::input::chunks::{Chunk, Chunks};
 use crate::input::{lines::lines, open::Opened, source::FileId};
-use crate::logs::detect::{Hints, detect};
+use crate::logs::detect::detect;
 use crate::logs::format::Format;
+use crate::logs::hints::Hints;
 use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
 
 use super::evidence::{Evidence, EvidenceSink};

@@ -109,7 +109,8 @@ impl Following {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logs::detect::{Hints, detect};
+    use crate::logs::detect::detect;
+    use crate::logs::hints::Hints;
     use crate::logs::{LineContent, record::Scratch};
 
     /// A log of W3C, whose fields change in what was read before.

@@ -73,7 +73,7 @@ use crate::error::Result;
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 use crate::judge::{Judge, timeline::BeforeFirst};
-use crate::logs::detect::Hints;
+use crate::logs::hints::Hints;
 use crate::pipeline::queue::WorkQueue;
 use crate::time::{Window, Zone};
 

@@ -7,7 +7,8 @@ use crate::error::Result;
 use crate::input::chunks::{Chunks, HEAD_BYTES_MAX};
 use crate::input::source::{FileId, Source};
 use crate::input::{lines::lines, open::open};
-use crate::logs::detect::{Detection, Hints, detect};
+use crate::logs::detect::{Detection, detect};
+use crate::logs::hints::Hints;
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::{LineContent, format::Format, record::Scratch};
 

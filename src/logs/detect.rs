@@ -5,7 +5,7 @@ use crate::logs::envelope::{Envelope, EnvelopeKind};
 use crate::logs::format::{Explained, Format};
 use crate::logs::registry::{BuiltinFormat, ENTRIES};
 use crate::logs::{error_log::is_error_log, parser::LineParser, record::Scratch};
-use crate::logs::{haproxy::Captures, json::own_names::OwnNames, limitation::Limitation};
+use crate::logs::{hints::Hints, limitation::Limitation};
 use crate::numbers::counted;
 use crate::time::Zone;
 
@@ -20,26 +20,6 @@ const WRAPPERS_MAX: usize = 2;
 
 /// This many records without a single user agent are not a coincidence.
 const RECORDS_WITHOUT_USER_AGENT_MIN: usize = 10;
-
-/// The user's settings for all files.
-#[derive(Clone, Debug)]
-pub struct Hints {
-    /// The format; `None` if it is detected for each file.
-    pub format: Option<Format>,
-    /// The zone of times without one.
-    pub zone: Zone,
-    /// The request headers that HAProxy captures; `None` if they are detected for each file.
-    pub haproxy_captures: Option<Captures>,
-    /// The keys of JSON logs.
-    pub json_fields: Option<OwnNames>,
-}
-
-impl Default for Hints {
-    /// No settings.
-    fn default() -> Hints {
-        Hints { format: None, zone: Zone::UTC, haproxy_captures: None, json_fields: None }
-    }
-}
 
 /// The result of detection.
 #[derive(Clone, Debug)]
@@ -62,7 +42,7 @@ pub fn named(name: &str, hints: &Hints) -> Option<Format> {
 
 /// The format of `entry`, if a file that begins with `head` may have it.
 fn builtin(entry: &BuiltinFormat, head: &[&[u8]], hints: &Hints) -> Option<Format> {
-    let parser = (entry.parser)(head, hints.haproxy_captures, hints.json_fields.as_ref())?;
+    let parser = (entry.parser)(head, hints)?;
     let format = Format::new(entry.name, parser, hints.zone.clone());
     Some(format.with_limitations(entry.limitations))
 }

@@ -6,6 +6,7 @@
 pub mod csv;
 pub mod detect;
 pub mod format;
+pub mod hints;
 pub mod own_format;
 pub mod own_proposal;
 pub mod registry;

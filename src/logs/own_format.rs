@@ -1,7 +1,8 @@
 //! The log format that the user names or copies from a server configuration.
 
 use crate::error::{Error, Result};
-use crate::logs::detect::{Hints, named};
+use crate::logs::detect::named;
+use crate::logs::hints::Hints;
 use crate::logs::template::compile;
 use crate::logs::{apache_format, nginx_format};
 use crate::logs::{escape::Escaping, format::Format, parser::LineParser, registry::ENTRIES};

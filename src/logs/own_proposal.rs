@@ -4,7 +4,7 @@
 //! nginx whose values look like it. The proposal is only made if it reads the line.
 
 use crate::logs::LineContent;
-use crate::logs::detect::Hints;
+use crate::logs::hints::Hints;
 use crate::logs::host::is_address_list;
 use crate::logs::own_format;
 use crate::logs::record::Scratch;

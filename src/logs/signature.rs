@@ -65,9 +65,10 @@ impl<'a> SignatureFields<'a> {
 #[cfg(test)]
 mod tests {
     use crate::logs::LineContent;
-    use crate::logs::detect::{Hints, named};
+    use crate::logs::detect::named;
     use crate::logs::format::{Format, Reader};
     use crate::logs::haproxy::Captures;
+    use crate::logs::hints::Hints;
     use crate::logs::json::own_names::OwnNames;
     use crate::logs::own_format;
     use crate::logs::record::Scratch;

@@ -271,8 +271,9 @@ mod tests {
     use super::*;
     use crate::input::marks::{MarkedLines, Marks};
     use crate::logs::LineContent;
-    use crate::logs::detect::{Hints, named};
+    use crate::logs::detect::named;
     use crate::logs::format::Format;
+    use crate::logs::hints::Hints;
     use crate::logs::registry::ENTRIES;
     use crate::random::Random;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::input::lasting_name::lasting_name;
 use crate::input::source::{Location, expand};
-use crate::logs::detect::Hints;
+use crate::logs::hints::Hints;
 use crate::table::escape::{has_hidden, visible};
 use crate::url::origin::Origin;
 

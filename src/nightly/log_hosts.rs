@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::audit::probe::examine;
 use crate::input::lasting_name::lasting_name;
 use crate::input::source::Source;
-use crate::logs::detect::Hints;
+use crate::logs::hints::Hints;
 
 use super::log_identity::is_file;
 

@@ -22,7 +22,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, Source, expand};
 use crate::judge::{Judge, messages::failure_messages, profile::CrawlerProfile};
-use crate::logs::detect::Hints;
+use crate::logs::hints::Hints;
 use crate::numbers::{counted, grouped};
 use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};

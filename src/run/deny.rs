@@ -14,7 +14,7 @@ use crate::deny::rules::{DenyRules, MARK, agent_groups, network_groups};
 use crate::deny::selection::{DEFAULT_CONDITION, DenySelection};
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
-use crate::logs::detect::Hints;
+use crate::logs::hints::Hints;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::report::threshold::Threshold;
 use crate::staged::replace;

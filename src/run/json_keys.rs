@@ -3,7 +3,7 @@
 use crate::audit::probe::examine;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, Source};
-use crate::logs::detect::Hints;
+use crate::logs::hints::Hints;
 
 /// The most logs that are examined.
 const EXAMINED_MAX: usize = 64;

@@ -19,7 +19,7 @@ use crate::crawlers::network_names::{NetworkNames, network};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::{Judge, timeline::BeforeFirst};
-use crate::logs::{detect::Hints, haproxy::Captures, json::own_names::OwnNames, own_format};
+use crate::logs::{haproxy::Captures, hints::Hints, json::own_names::OwnNames, own_format};
 use crate::report::privacy::{Addresses, Privacy, Queries};
 use crate::report::threshold::Threshold;
 use crate::robots::usage::UsageSignal;

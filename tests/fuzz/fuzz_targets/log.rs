@@ -5,7 +5,8 @@
 
 use botaudit::input::lines::lines;
 use botaudit::logs::LineContent;
-use botaudit::logs::detect::{Hints, detect, named};
+use botaudit::logs::detect::{detect, named};
+use botaudit::logs::hints::Hints;
 use botaudit::logs::format::Format;
 use botaudit::logs::record::{Fields, Record, Scratch};
 use botaudit::logs::registry::ENTRIES;

@@ -4,7 +4,7 @@
 
 use botaudit::input::lines::lines;
 use botaudit::logs::LineContent;
-use botaudit::logs::detect::Hints;
+use botaudit::logs::hints::Hints;
 use botaudit::logs::own_format::parse;
 use botaudit::logs::record::Scratch;
 use libfuzzer_sys::fuzz_target;

@@ -1,0 +1,24 @@
+//! What the user says about the format of all files.
+
+use crate::logs::{format::Format, haproxy::Captures, json::own_names::OwnNames};
+use crate::time::Zone;
+
+/// The user's settings for all files.
+#[derive(Clone, Debug)]
+pub struct Hints {
+    /// The format; `None` if it is detected for each file.
+    pub format: Option<Format>,
+    /// The zone of times without one.
+    pub zone: Zone,
+    /// The request headers that HAProxy captures; `None` if they are detected for each file.
+    pub haproxy_captures: Option<Captures>,
+    /// The keys of JSON logs.
+    pub json_fields: Option<OwnNames>,
+}
+
+impl Default for Hints {
+    /// No settings.
+    fn default() -> Hints {
+        Hints { format: None, zone: Zone::UTC, haproxy_captures: None, json_fields: None }
+    }
+}

@@ -139,6 +139,7 @@ def audit(
     log_format: str | None = None,
     haproxy_captures: str | Sequence[str] | None = None,
     json_fields: str | Mapping[str, str] | None = None,
+    user_agent: str | None = None,
     crawlers: Path | None = None,
     ip_ranges: Path | None = None,
     no_bundled_ranges: bool | None = None,
@@ -192,6 +193,7 @@ def audit(
         log_format: The log format, as a name or a line of a server's configuration.
         haproxy_captures: Request headers that HAProxy captures, in order.
         json_fields: Keys of a JSON log: `{"time": "requestTime"}`.
+        user_agent: The user agent of a crawl whose WARC or CDX files do not name it.
         crawlers: A CSV file of more crawlers.
         ip_ranges: The directory of published address lists.
         no_bundled_ranges: Whether the address lists that come with botaudit are not used.

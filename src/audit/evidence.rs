@@ -41,6 +41,8 @@ pub struct ViolatingRequest {
     pub user_agent: Box<[u8]>,
     /// The address or name of the client.
     pub client: Box<[u8]>,
+    /// The offset of its record in the archive of a crawl.
+    pub record_offset: Option<u64>,
     /// Its signature, if it is valid.
     pub(crate) signature: Option<Box<CheckedSignature>>,
 }
@@ -69,6 +71,7 @@ impl ViolatingRequest {
             bytes: record.bytes,
             user_agent: record.user_agent.into(),
             client: client.into(),
+            record_offset: record.record_offset,
             signature: None,
         }
     }

@@ -114,7 +114,10 @@ pub(super) fn no_user_agents(audit: &ReportModel) -> Option<String> {
     let has_lines = |input: &&Input| input.tally.parsed_lines() > 0;
     let lacks_user_agent = |input: &Input| {
         let format = input.summary.format.as_ref();
-        format.is_some_and(|format| format.limitations.contains(&Limitation::NoUserAgent))
+        format.is_some_and(|format| {
+            let without = [Limitation::NoUserAgent, Limitation::NoCrawlUserAgent];
+            without.iter().any(|limitation| format.limitations.contains(limitation))
+        })
     };
     let mut read = audit.inputs.iter().filter(has_lines).peekable();
     (read.peek().is_some() && read.all(lacks_user_agent)).then(|| {

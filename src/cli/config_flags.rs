@@ -160,6 +160,10 @@ config_flags! {
         #[arg(long, value_name = "NAMES", hide_short_help = true)]
         haproxy_captures: Option<String>,
 
+        /// User agent of requests in WARC and CDX files that name none.
+        #[arg(long, value_name = "HEADER", hide_short_help = true)]
+        user_agent: Option<String>,
+
         /// Zone of days, and of logged times without a zone [default: UTC]
         #[arg(long, value_name = "ZONE", hide_short_help = true)]
         timezone: Option<Timezone>,

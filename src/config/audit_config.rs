@@ -85,6 +85,9 @@ settings! {
         pub haproxy_captures: String,
         /// Keys of a JSON log.
         pub json_fields: String,
+        /// The user agent of the requests of a crawl that do not name one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub user_agent: String,
         /// A CSV file of crawlers.
         #[serde(serialize_with = "lossy")]
         pub crawlers: PathBuf,

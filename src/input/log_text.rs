@@ -1,13 +1,14 @@
 //! The text of a log: UTF-8, with lines that end in LF or CR LF.
 //!
-//! Almost every log is such a text and is given as it is. Two kinds are not, and are changed while
-//! they are read. A log that begins with the byte order mark of UTF-16 is decoded. And a log whose
-//! lines end in CR alone gets LF instead: one whose first [`HEAD_BYTES_MAX`] bytes have a CR and no
-//! LF. If LF follow in such a log, they end lines, too. In all other logs, a CR ends no line.
+//! Almost every log is such a text and is given as it is. Three kinds are not, and are changed while
+//! they are read. A log that begins with the byte order mark of UTF-16 is decoded. A WARC file gets a
+//! line for each record, see `src/input/warc_lines.rs`. And a log whose lines end in CR alone gets LF
+//! instead: one whose first [`HEAD_BYTES_MAX`] bytes have a CR and no LF. If LF follow in such a log,
+//! they end lines, too. In all other logs, a CR ends no line.
 
 use memchr::{memchr, memchr_iter};
 
-use crate::input::{open::Opened, read_error::ReadError, utf16::Utf16};
+use crate::input::{open::Opened, read_error::ReadError, utf16::Utf16, warc_lines::WarcLines};
 
 /// How far an LF is looked for.
 const HEAD_BYTES_MAX: usize = 256 << 10;
@@ -36,6 +37,8 @@ enum Form {
     Plain,
     /// The encoding, the line ends, or both.
     Changed(Change),
+    /// Records become lines.
+    Warc(Box<WarcLines>),
 }
 
 #[derive(Default)]
@@ -80,7 +83,8 @@ impl LogText {
         if let Form::Unknown = self.form {
             let count = self.read_source(out)?;
             let first = &out[..count];
-            if count == 0 || (!Utf16::may_begin(first) && has_lf(first)) {
+            let may_change = Utf16::may_begin(first) || WarcLines::may_begin(first);
+            if count == 0 || (!may_change && has_lf(first)) {
                 self.form = Form::Plain;
                 return Ok(count);
             }
@@ -99,7 +103,7 @@ impl LogText {
             if let Some(end) = self.end {
                 return end.map(|()| 0);
             }
-            if !matches!(self.form, Form::Changed(_)) {
+            if matches!(self.form, Form::Unknown | Form::Plain) {
                 self.ready = Vec::new();
                 return self.read_source(out);
             }
@@ -111,8 +115,14 @@ impl LogText {
     /// Decides what is changed, from the bytes after `first`, too.
     fn examine(&mut self, first: Vec<u8>) {
         let mut head = first;
-        while head.len() < Utf16::MARK_BYTES && self.end.is_none() {
+        while (head.len() < Utf16::MARK_BYTES || WarcLines::may_become(&head)) && self.end.is_none()
+        {
             head.extend(self.read_step());
+        }
+        if WarcLines::may_begin(&head) {
+            self.form = Form::Warc(Box::default());
+            self.add(&head);
+            return;
         }
         let mut utf16 = Utf16::of(&head);
         if let Some(utf16) = &mut utf16 {
@@ -141,6 +151,12 @@ impl LogText {
         match &mut self.form {
             Form::Changed(Change { line_ends: Some(line_ends), .. }) => {
                 line_ends.add(text, self.end.is_some(), &mut self.ready);
+            }
+            Form::Warc(lines) => {
+                lines.add(text, &mut self.ready);
+                if let Some(end) = self.end {
+                    lines.end(end.is_ok(), &mut self.ready);
+                }
             }
             _ => self.ready.extend_from_slice(text),
         }

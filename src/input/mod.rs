@@ -29,3 +29,5 @@ pub(crate) mod marks;
 pub mod read_error;
 pub mod sketch;
 mod utf16;
+pub(crate) mod warc_head;
+mod warc_lines;

@@ -159,7 +159,8 @@ fn with_missing_user_agent(format: Format, head: &[&[u8]]) -> Format {
             records += 1;
         }
     }
-    if records < RECORDS_WITHOUT_USER_AGENT_MIN {
+    let is_known = format.limitations().contains(&Limitation::NoCrawlUserAgent);
+    if records < RECORDS_WITHOUT_USER_AGENT_MIN || is_known {
         return format;
     }
     format.with_limitations(&[Limitation::NoUserAgent])

@@ -11,6 +11,8 @@ named_enum! {
     pub enum Limitation {
         /// Crawlers cannot be recognised.
         NoUserAgent = "has no user agents, so crawlers cannot be recognised",
+        /// The crawl does not say who asked.
+        NoCrawlUserAgent = "has no user agents; name that of the crawl with --user-agent",
         /// Paths were decoded by the server.
         DecodedTargets = "has decoded paths, so rules with percent-encodings may be judged \
                           wrongly",

@@ -20,6 +20,7 @@ mod nginx_format;
 pub mod template;
 pub mod template_token;
 
+mod cdx;
 mod iis;
 pub mod ltsv;
 mod squid;

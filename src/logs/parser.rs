@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::logs::cdx::Cdx;
 use crate::logs::csv::Csv;
 use crate::logs::haproxy::{self, Captures};
 use crate::logs::ltsv::Ltsv;
@@ -50,6 +51,8 @@ pub enum LineParser {
     AwsElb,
     /// AWS S3.
     AwsS3,
+    /// The index of a crawl.
+    Cdx(Cdx),
     /// An error log: no line is a request.
     ErrorLog,
 }
@@ -77,6 +80,7 @@ impl LineParser {
             LineParser::AwsAlb => aws_elb::application(line).into(),
             LineParser::AwsElb => aws_elb::classic(line).into(),
             LineParser::AwsS3 => aws_s3::line(line).into(),
+            LineParser::Cdx(cdx) => cdx.line(line),
             LineParser::ErrorLog => LineContent::Skip(Skip::NotAccess),
         }
     }
@@ -125,6 +129,7 @@ impl LineParser {
             LineParser::Csv(csv) => csv.limitations(),
             LineParser::Ltsv(ltsv) => ltsv.limitations(),
             LineParser::W3c(w3c) => w3c.limitations(),
+            LineParser::Cdx(cdx) => cdx.limitations(),
             LineParser::ErrorLog => vec![Limitation::ErrorLog],
             _ => Vec::new(),
         }

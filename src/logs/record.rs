@@ -153,6 +153,8 @@ pub struct Record<'a> {
     pub(crate) signature: Option<SignatureHeaders<'a>>,
     /// What a server in front said of the signature, if the log has it.
     pub(crate) edge: Option<SignatureState>,
+    /// The offset of the record in the archive of a crawl, if the log is one.
+    pub record_offset: Option<u64>,
 }
 
 #[cfg(test)]
@@ -173,6 +175,7 @@ impl Record<'static> {
             user_agent: b"-",
             signature: None,
             edge: None,
+            record_offset: None,
         }
     }
 }
@@ -272,6 +275,7 @@ impl<'a> Fields<'a> {
             user_agent: self.user_agent.value(user_agent),
             signature: None,
             edge: None,
+            record_offset: None,
         };
         if record.user_agent.is_empty() && self.user_agent.raw.is_empty() {
             record.user_agent = b"-";
@@ -282,6 +286,7 @@ impl<'a> Fields<'a> {
                 record.edge = fields.edge();
                 record.signature = fields.read(signature);
             }
+            Rest::Offset(offset) => record.record_offset = number(offset),
         }
         if !self.forwarded_for.is_unset() {
             record.forwarded_for = Some(self.forwarded_for.value(forwarded_for));
@@ -291,6 +296,11 @@ impl<'a> Fields<'a> {
         }
         Ok(record)
     }
+}
+
+/// A number of decimal digits.
+fn number(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 impl Record<'_> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use crate::error::Result;
+use crate::logs::cdx::Cdx;
 use crate::logs::combined_dialect::{
     is_gandi, is_haproxy_json, is_ingress_nginx, is_lighttpd, is_most_of, is_traefik, is_varnish,
 };
@@ -157,6 +158,9 @@ formats! {
     "aws_s3" "AWS S3 server access logs" [BestEffort]
         |_, _| Some(LineParser::AwsS3);
         r#"79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be bucket [17/Apr/2025:05:10:56 +0000] 192.0.2.7 - 3E57427F3EXAMPLE WEBSITE.GET.OBJECT music/index.html "GET /music/ HTTP/1.1" 200 - 10353 10353 12 11 "-" "Examplebot/1.2" - s9lzHYrFp76ZVxRcpX9+5cjAnEH2ROuNkd2BHfIa6UkFVdtjf5mKR3/eTPFvsiP/XV/VLi31234= - - - example.com - - -"#
+    "cdx" "WARC files, and their indexes (CDX, CDXJ): requests of a crawl" []
+        |head, hints| Cdx::detected(head, hints.user_agent.as_ref()).map(LineParser::Cdx);
+        r#"com,example)/music/ 20250417051056 {"url": "https://example.com/music/", "mime": "text/html", "status": "200", "digest": "AAAA", "length": "1043", "offset": "4711", "filename": "a.warc.gz"}"#
 }
 
 fn json(dialect: JsonDialect, head: &[&[u8]]) -> Option<LineParser> {

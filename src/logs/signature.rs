@@ -7,13 +7,15 @@ use crate::logs::field::RawField;
 use crate::signatures::base::SignatureHeaders;
 use crate::signatures::check::SignatureState;
 
-/// The end of a line, or its signature; no layout has both.
+/// The end of a line, its signature, or the place of its record; no layout has several of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rest<'a> {
     /// The rest of the line; a quoted list of addresses in it is X-Forwarded-For.
     Tail(&'a [u8]),
     /// The headers of a signature, or unset ones.
     Signature(SignatureFields<'a>),
+    /// The offset of a record in the archive of a crawl, a number or unset.
+    Offset(&'a [u8]),
 }
 
 /// The headers of a signature in a line.

@@ -238,6 +238,7 @@ impl<'a> UsualFields<'a> {
             user_agent: self.user_agent(),
             signature: None,
             edge: None,
+            record_offset: None,
         };
         if self.has_own_target {
             record.own_origin();

@@ -184,6 +184,7 @@ impl RequestsFile {
                     .maybe(request.snapshot, 1, Row::time)
                     .snapshot_age(request.snapshot, request.time);
                 self.signature(request, row);
+                row.maybe_counts(request.record_offset.map(|offset| [offset]));
             })?;
         }
         csv.finish()

@@ -28,6 +28,7 @@ tables! {
         column("signature_key", "text", "JWK thumbprint of the key"),
         column("signature_base", "`:base64:`", "what was signed (RFC 9421); empty if it contains what `--strip-query` or `--ip` leave out"),
         column("signature", "`:base64:`", "the signature; empty where `signature_base` is"),
+        column("record_offset", "bytes", "offset of the record in a WARC file after decompression, or as a CDX file has it; empty for other logs"),
     ];
 
     /// The requests of crawlers by day.

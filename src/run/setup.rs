@@ -207,8 +207,9 @@ pub(crate) fn hints(config: &AuditConfig, faults: &mut Vec<Fault>) -> Hints {
     let haproxy_captures = captures.map_err(|err| of("haproxy_captures", err)).unwrap_or_default();
     let names = config.json_fields.as_deref().map(OwnNames::parse).transpose();
     let json_fields = names.map_err(|err| of("json_fields", err)).unwrap_or_default();
+    let user_agent = config.user_agent.as_deref().map(|text| text.as_bytes().into());
     let zone = config.timezone.clone().unwrap_or_default().zone();
-    let hints = Hints { format: None, zone, haproxy_captures, json_fields };
+    let hints = Hints { format: None, zone, haproxy_captures, json_fields, user_agent };
     let format = config.log_format.as_deref().map(|text| own_format::parse(text, &hints));
     let format = format.transpose().map_err(|err| of("log_format", err)).unwrap_or_default();
     Hints { format, ..hints }

@@ -97,6 +97,9 @@ impl DocumentSandbox {
             }
         };
         self.sandbox.write("var/log/apache2/other_vhosts_access.log", vhosts);
+        let (warc, index) = crate::crawl::example();
+        self.sandbox.write_gz("crawl.warc.gz", warc);
+        self.sandbox.write("crawl.cdxj", index);
     }
 
     fn write_lists(&self) {

@@ -177,6 +177,7 @@ pages! {
     archive: "docs/archive.md",
     benchmarks: "docs/benchmarks.md",
     classify: "docs/classify.md",
+    crawls: "docs/crawls.md",
     deny: "docs/deny.md",
     guide: "docs/guide.md",
     identity: "docs/identity.md",

@@ -11,7 +11,7 @@ use crate::program::{Sandbox, gzip, line, repository};
 const SCREEN_LINES: usize = 40;
 
 /// The lines of the longest help.
-const AUDIT_LINES: usize = 250;
+const AUDIT_LINES: usize = 252;
 
 const ROBOTS: &str = "User-agent: *\nDisallow: /private/\n";
 

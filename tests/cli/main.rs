@@ -16,6 +16,7 @@
 //! - `collect`: first passes on several machines.
 //! - `conduct`: fetches of robots.txt, crawl delays, identities.
 //! - `configured`: an audit with the settings of a site of a configuration file.
+//! - `crawl`: audits of a crawl by its own files.
 //! - `crawlers`: the registry, shown and checked.
 //! - `deny`: rules for servers that refuse crawlers.
 //! - `history`: each request is judged by the ruling in force at its time.
@@ -76,6 +77,7 @@ mod collect;
 mod conduct;
 mod configured;
 mod confinement;
+mod crawl;
 mod crawlers;
 mod deny;
 mod document_sandbox;

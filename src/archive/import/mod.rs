@@ -17,7 +17,6 @@ pub mod warc_memory;
 
 mod git_objects;
 mod git_process;
-mod head;
 mod name;
 mod record;
 mod revisits;

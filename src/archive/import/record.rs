@@ -8,12 +8,12 @@ use crate::archive::snapshot::{Failure, SnapshotOutcome};
 use crate::archive::writer::{Body, KEPT_BYTES_MAX};
 use crate::digest::Digest;
 use crate::error::Error;
+use crate::input::warc_head::{Head, NoHead, line_into, status};
 use crate::net::cache_control::max_age_seconds;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::coding::{BodyExtent, RAW_BYTES_MAX, decode, unchunk};
-use super::head::{Head, NoHead, line_into, status};
 use super::{Import, name, redirects::robots_txt_of, revisits::Payloads, warc_memory::WarcMemory};
 
 /// The most bytes of a URL, a location or a first line.

@@ -14,8 +14,8 @@ use crate::digest::Digest;
 use crate::error::Result;
 use crate::input::open::Opened;
 use crate::input::read_error::{ReadError, ReadErrorCause};
+use crate::input::warc_head::{Head, NoHead, line_into};
 
-use super::head::{Head, NoHead, line_into};
 use super::record::{RobotsRecord, Stop, URL_BYTES_MAX, WarcRecord};
 use super::redirects::{HOPS_MAX, Waiting, is_near};
 use super::{Import, open, warc_memory::WarcMemory};

@@ -28,6 +28,8 @@ pub(crate) enum JsonDialect {
     Akamai,
     /// AWS WAF: see `AWS_WAF`.
     AwsWaf,
+    /// An index of a crawl: see `CDXJ`.
+    Cdxj,
 }
 
 impl JsonDialect {
@@ -43,6 +45,7 @@ impl JsonDialect {
             JsonDialect::Azure => AZURE,
             JsonDialect::Akamai => AKAMAI,
             JsonDialect::AwsWaf => AWS_WAF,
+            JsonDialect::Cdxj => CDXJ,
         }
     }
 
@@ -55,7 +58,8 @@ impl JsonDialect {
             JsonDialect::CommonNames
             | JsonDialect::Haproxy
             | JsonDialect::Akamai
-            | JsonDialect::AwsWaf => false,
+            | JsonDialect::AwsWaf
+            | JsonDialect::Cdxj => false,
             // Other loggers write to the same stream; those for errors and for the reverse proxy
             // repeat requests.
             JsonDialect::Caddy if source.is_empty() => is_unset(LogField::Target),
@@ -284,6 +288,18 @@ const CLOUDFLARE: &[Paths] = &[
     (LogField::SignatureInput, "RequestHeaders.signature-input"),
     (LogField::Signature, "RequestHeaders.signature"),
     (LogField::Source, "ClientRequestSource"),
+];
+
+/// The index of a crawl in CDXJ, as pywb and Common Crawl write it; the time is a column. `method`
+/// exists for requests other than GET. `user_agent` and `bytes` are in the lines that
+/// `src/input/warc_lines.rs` makes.
+const CDXJ: &[Paths] = &[
+    (LogField::Url, "url"),
+    (LogField::Method, "method"),
+    (LogField::Status, "status"),
+    (LogField::Bytes, "bytes"),
+    (LogField::UserAgent, "user_agent"),
+    (LogField::Source, "offset"),
 ];
 
 /// Log entries of Google Cloud's load balancers, and of other services that fill `httpRequest`.

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use crate::logs::field_kind::{LogField, fields};
 use crate::logs::record::{Fields, RequestFields};
 use crate::logs::reject::{Reject, Skip};
+use crate::logs::signature::Rest;
 use crate::logs::{LineContent, escape::Escaping, field::RawField, limitation::Limitation};
 use crate::time::Zone;
 
@@ -104,6 +105,28 @@ impl Json {
         }
         add_columns(&console, &mut values);
         self.fields(&values, zone)
+    }
+
+    /// Finds the fields of the object in an index of a crawl, whose time is a column before it.
+    pub(crate) fn cdxj_object<'a>(
+        &mut self,
+        time: &'a [u8],
+        object: &'a [u8],
+        zone: &'a Zone,
+    ) -> LineContent<'a> {
+        let mut values = Values::default();
+        if self.read(object, &mut values).is_err() {
+            return LineContent::Reject(Reject::BadJson);
+        }
+        values[LogField::Time as usize].field = RawField::plain(time);
+        let mut content = self.fields(&values, zone);
+        if let LineContent::Fields(fields) = &mut content {
+            if !matches!(fields.request, RequestFields::Url { .. }) {
+                return LineContent::Reject(Reject::NoRequest);
+            }
+            fields.rest = Rest::Offset(raw(&values, LogField::Source));
+        }
+        content
     }
 
     /// Reads the values of an object.

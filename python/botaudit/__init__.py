@@ -1,8 +1,9 @@
 """Which crawler may request which URL by robots.txt, and which crawlers broke its rules.
 
 `Classifier` answers for columns of URLs, `RobotsTxt` for one robots.txt, `restrictions` for many
-files, and `audit` makes the report of access logs. The module `botaudit.spark` has the same for
-data frames of Apache Spark. pyarrow is imported when it is first needed.
+files, `audit` makes the report of access logs, and `bootstrap` gives intervals of its shares over
+sites. The module `botaudit.spark` classifies and audits with Apache Spark. pyarrow is imported when
+it is first needed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from botaudit._robots_txt import Group, Rule
 if TYPE_CHECKING:
     from botaudit import spark as spark
     from botaudit._audit import AuditReport, audit
+    from botaudit._bootstrap import bootstrap
     from botaudit._classifier import Classifier
     from botaudit._registry import crawlers
     from botaudit._report import read_report
@@ -36,6 +38,7 @@ __all__ = [
     "Rule",
     "__version__",
     "audit",
+    "bootstrap",
     "crawlers",
     "fetch",
     "identify",
@@ -51,6 +54,7 @@ _MODULES = {
     "AuditReport": "_audit",
     "Classifier": "_classifier",
     "audit": "_audit",
+    "bootstrap": "_bootstrap",
     "crawlers": "_registry",
     "origins": "_robots",
     "read_report": "_report",

@@ -12,7 +12,7 @@ use crate::robots::model::StarGroups;
 use botaudit_robots::named_enum;
 
 use super::conduct::{Conduct, ConductSums};
-use super::crawler_row::Delayed;
+use super::crawler_row::{ActorRow, Delayed};
 use super::model::ReportModel;
 use crate::measures::delay_kept::Excess;
 use crate::measures::sums::Compliance;
@@ -36,36 +36,31 @@ named_enum! {
 /// names the crawler holds it.
 pub(crate) type ComplianceKey<'a> = (Scope, &'a str, &'static str, bool);
 
-/// The compliance of crawlers with each kind of directive.
+/// The compliance of one crawler with one kind of directive at one origin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OriginCompliance<'a> {
+    /// The origin.
+    pub(crate) origin: &'a str,
+    /// The crawler.
+    pub(crate) crawler: CrawlerId,
+    /// The kind of directive.
+    pub(crate) directive: &'static str,
+    /// Whether a group that names the crawler holds it.
+    pub(crate) is_specific: bool,
+    /// The requests that it bound.
+    pub(crate) sums: Compliance,
+}
+
+/// The compliance of crawlers with each kind of directive, by what a row sums up.
 pub(crate) fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Compliance> {
     let mut rows: BTreeMap<ComplianceKey<'_>, Compliance> = BTreeMap::new();
     // A crawler has a row at each origin: its names are compared once for all of them.
     let mut crawlers: BTreeMap<(CrawlerId, &'static str, bool), Compliance> = BTreeMap::new();
-    for row in audit.rows().iter().filter(|row| audit.is_own_crawler(row.actor)) {
-        let crawler = audit.registry.crawler(row.actor.0);
-        // With --include-unbound they have violations, but no directive binds them.
-        if crawler.obligation() != Obligation::Bound {
-            continue;
-        }
-        let restrictions = row.tally.restrictions.iter();
-        let restrictions = restrictions
-            .map(|(of, compliance)| (of.kind.as_str(), of.is_specific, *compliance))
-            .filter(|(_, is_specific, compliance)| {
-                let is_directive = *is_specific || crawler.star == StarGroups::Honoured;
-                is_directive && compliance.requests > 0
-            });
-        let delays = row.delayed.iter().flat_map(|delayed| {
-            let of = |directive, compliance| (directive, &*delayed.asked.group != b"*", compliance);
-            let gaps = Some(delayed.gaps).filter(|gaps| gaps.requests > 0);
-            let pace = at_most_kept(delayed).map(|pace| of("crawl-delay-pace", pace));
-            pace.into_iter().chain(gaps.map(|gaps| of("crawl-delay-gaps", gaps)))
-        });
-        for (directive, is_specific, compliance) in restrictions.chain(delays) {
-            let origin = (Scope::Origin, &*row.origin, directive, is_specific);
-            rows.entry(origin).or_default().absorb(compliance);
-            let crawler = (row.actor.0, directive, is_specific);
-            crawlers.entry(crawler).or_default().absorb(compliance);
-        }
+    for of in compliance_at_origins(audit) {
+        let origin = (Scope::Origin, of.origin, of.directive, of.is_specific);
+        rows.entry(origin).or_default().absorb(of.sums);
+        let crawler = (of.crawler, of.directive, of.is_specific);
+        crawlers.entry(crawler).or_default().absorb(of.sums);
     }
     for ((crawler, directive, is_specific), compliance) in crawlers {
         let crawler = audit.registry.crawler(crawler);
@@ -81,6 +76,55 @@ pub(crate) fn compliance(audit: &ReportModel) -> BTreeMap<ComplianceKey<'_>, Com
         }
     }
     rows
+}
+
+/// The compliance of each crawler at each origin, ordered by origin, name and directive.
+pub(crate) fn compliance_at_origins(
+    audit: &ReportModel,
+) -> impl Iterator<Item = OriginCompliance<'_>> {
+    // Rows are ordered by origin and name, so those of the identities of a crawler are neighbours.
+    let identities = |one: &ActorRow, other: &ActorRow| {
+        one.actor.0 == other.actor.0 && one.origin == other.origin
+    };
+    audit.rows().chunk_by(identities).flat_map(|rows| {
+        let mut all: BTreeMap<(&'static str, bool), Compliance> = BTreeMap::new();
+        for (directive, is_specific, sums) in rows.iter().flat_map(|row| bound(audit, row)) {
+            all.entry((directive, is_specific)).or_default().absorb(sums);
+        }
+        let (origin, crawler) = (&*rows[0].origin, rows[0].actor.0);
+        all.into_iter().map(move |((directive, is_specific), sums)| OriginCompliance {
+            origin,
+            crawler,
+            directive,
+            is_specific,
+            sums,
+        })
+    })
+}
+
+/// The requests of `row` that each kind of directive bound, and whether a group that names the
+/// crawler holds it; none of spoofed requests and tools.
+fn bound<'a>(
+    audit: &ReportModel,
+    row: &'a ActorRow,
+) -> impl Iterator<Item = (&'static str, bool, Compliance)> + 'a {
+    let crawler = audit.registry.crawler(row.actor.0);
+    // With --include-unbound, crawlers have violations that no directive binds.
+    let is_bound = audit.is_own_crawler(row.actor) && crawler.obligation() == Obligation::Bound;
+    let honours_star = crawler.star == StarGroups::Honoured;
+    let restrictions = row.tally.restrictions.iter();
+    let restrictions = restrictions
+        .map(|(of, compliance)| (of.kind.as_str(), of.is_specific, *compliance))
+        .filter(move |(_, is_specific, compliance)| {
+            (*is_specific || honours_star) && compliance.requests > 0
+        });
+    let delays = row.delayed.iter().flat_map(|delayed| {
+        let of = |directive, compliance| (directive, &*delayed.asked.group != b"*", compliance);
+        let gaps = Some(delayed.gaps).filter(|gaps| gaps.requests > 0);
+        let pace = at_most_kept(delayed).map(|pace| of("crawl-delay-pace", pace));
+        pace.into_iter().chain(gaps.map(|gaps| of("crawl-delay-gaps", gaps)))
+    });
+    is_bound.then(|| restrictions.chain(delays)).into_iter().flatten()
 }
 
 /// The conduct of each crawler at all origins, in whatever identity it is not spoofed.

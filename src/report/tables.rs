@@ -44,6 +44,7 @@ pub(crate) const TABLES: &[&Table] = &[
     &robots_fetches::REFETCHES,
     &crawl_delay::CRAWL_DELAY,
     &compliance::COMPLIANCE,
+    &compliance::ORIGIN_COMPLIANCE,
     &promises::PROMISES,
     &days::DAILY,
     &days::HOURLY,

@@ -26,20 +26,23 @@ groups! {
     VIOLATION_RATE = [column("violation_rate", "fraction, 6 decimals", "violations / (allowed + violations); empty if both are 0")];
     BYTES = [column("bytes", "bytes", "size of the responses, as logged")];
 
-    /// The crawler of the row.
-    WHO = [
+    /// The crawler of a row that is about all its identities.
+    NAMES = [
         column("crawler", "text", "name of the crawler in the registry"),
         column("operator", "text", "company that runs the crawler"),
         column("purpose", "text", "purpose of the crawler: search, ai-training, seo, ..."),
+    ];
+
+    /// The crawler of the row.
+    WHO = [
+        NAMES,
         column("stated_policy", "follows, partly, does-not-follow, unknown", "what the operator's own documentation says about following robots.txt"),
         column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
     ];
 
     /// The same without what its operator says.
     CRAWLER = [
-        column("crawler", "text", "name of the crawler in the registry"),
-        column("operator", "text", "company that runs the crawler"),
-        column("purpose", "text", "purpose of the crawler: search, ai-training, seo, ..."),
+        NAMES,
         column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
     ];
 

@@ -332,14 +332,15 @@ impl Row {
         crawler: &Crawler,
         identity: Identity,
     ) -> &mut Row {
-        self.name_and_operator(crawler).word(identity.as_str())
+        self.crawler_names(crawler).word(identity.as_str())
     }
 
     fn crawler_without_identity(&mut self, crawler: &Crawler) -> &mut Row {
-        self.name_and_operator(crawler).word(crawler.stated_policy().as_str())
+        self.crawler_names(crawler).word(crawler.stated_policy().as_str())
     }
 
-    fn name_and_operator(&mut self, crawler: &Crawler) -> &mut Row {
+    /// `crawler`, `operator`, `purpose`.
+    pub(crate) fn crawler_names(&mut self, crawler: &Crawler) -> &mut Row {
         self.text(&crawler.name).text(&crawler.operator).text(&crawler.purpose)
     }
 

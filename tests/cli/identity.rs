@@ -64,6 +64,15 @@ fn lists_distinguish_a_crawler_from_its_imitations() {
             "bingbot | unverified | 1 | 1",
         ]
     );
+    // What is not spoofed is one row.
+    let compliance = sandbox.table("report/origin-compliance.csv");
+    assert_eq!(
+        compliance.cells("origin crawler operator purpose directive group requests kept"),
+        [
+            "https://example.com | GPTBot | OpenAI | ai-training | disallow | * | 4 | 0",
+            "https://example.com | bingbot | Microsoft | search | disallow | * | 1 | 0",
+        ]
+    );
     let evidence = sandbox.table("report/evidence.csv").cells("line identity");
     assert_eq!(evidence[..3], ["1 | verified", "2 | verified", "3 | spoofed"]);
     // Spoofed requests are not in the sums.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::nightly::bytes;
-use crate::random_world::{CRAWLERS, DAY, HOSTS, Request, UNSEEN, World, random, utc};
+use crate::random_world::{CRAWLERS, DAY, File, HOSTS, Request, UNSEEN, World, random, utc};
 
 /// Fetches, gaps, other requests, and those on an old copy.
 type FetchSums = (u64, Vec<i64>, u64, u64);
@@ -64,8 +64,8 @@ fn files_beside_robots_txt_are_counted_by_crawler() {
     }
 }
 
-/// What each scope calls a crawler or a host.
-fn scopes(crawler: usize, host: usize) -> [(&'static str, String); 4] {
+/// What each scope calls a crawler or a host; `both` is the crawler at the host.
+fn scopes(crawler: usize, host: usize) -> [(&'static str, String); 5] {
     let [operator, purpose] = [
         ["OpenAI", "ai-training"],
         ["Microsoft", "search"],
@@ -77,6 +77,7 @@ fn scopes(crawler: usize, host: usize) -> [(&'static str, String); 4] {
         ("operator", operator.to_owned()),
         ("purpose", purpose.to_owned()),
         ("origin", format!("https://{}", HOSTS[host])),
+        ("both", format!("https://{} | {}", HOSTS[host], CRAWLERS[crawler].0)),
     ]
 }
 
@@ -136,11 +137,41 @@ fn compliance_is_counted_by_directive() {
         world.check(&mut state, "", |sandbox, report| {
             let table = sandbox.table(&format!("{report}/compliance.csv"));
             let mut found = table.cells("scope name directive group requests kept share");
+            let table = sandbox.table(&format!("{report}/origin-compliance.csv"));
+            let of_both = table.cells("origin crawler directive group requests kept share");
+            found.extend(of_both.into_iter().map(|row| format!("both | {row}")));
             found.sort();
             assert_eq!(found, expected, "{report} {world:#?}");
         });
     }
     assert!(directives.len() >= 6, "{directives:?}");
+}
+
+/// The last crawler of an origin is the first one of the next.
+#[test]
+fn origins_with_one_crawler_have_rows_of_their_own() {
+    let groups = vec![("*", vec![(false, "/a")], None)];
+    let file = File { groups, ..File::default() };
+    let requests = [(0, "/a"), (0, "/c"), (0, "/c"), (1, "/a")].map(|(host, path)| Request {
+        time: DAY,
+        crawler: 0,
+        host,
+        path,
+        status: 200,
+        bytes: 1,
+        client: 0,
+    });
+    let files = [vec![(0, file.clone())], vec![(0, file)]];
+    World { files, requests: requests.to_vec() }.check(&mut 9, "", |sandbox, report| {
+        let table = sandbox.table(&format!("{report}/origin-compliance.csv"));
+        assert_eq!(
+            table.cells("origin crawler directive requests kept"),
+            [
+                "https://a.example | GPTBot | disallow | 3 | 2",
+                "https://b.example | GPTBot | disallow | 1 | 0"
+            ]
+        );
+    });
 }
 
 /// The nearest rank of sorted numbers.

@@ -1,9 +1,10 @@
 //! The sample data gives the expected reports.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::program::{Sandbox, repository};
+use crate::program::{Sandbox, Table, repository};
 
 /// Compares each file of a report with the expected one, byte for byte.
 #[track_caller]
@@ -54,6 +55,34 @@ fn timeless(json: &[u8]) -> Vec<u8> {
 #[test]
 fn many_origins() {
     check("many", "audit --robots sample-data/robots sample-data/logs");
+}
+
+/// The rows of a crawler at all origins add up to its row.
+#[test]
+fn compliance_at_origins_adds_up() {
+    for report in ["many", "single"] {
+        let read = |name: &str| {
+            let path = repository().join("sample-data/expected").join(report).join(name);
+            Table::parse(&fs::read_to_string(path).unwrap())
+        };
+        let sums = |rows: Vec<String>| {
+            let mut sums: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+            for row in rows {
+                let cells: Vec<&str> = row.rsplitn(3, " | ").collect();
+                let sum = sums.entry(cells[2].to_owned()).or_default();
+                sum[0] += cells[1].parse::<u64>().unwrap();
+                sum[1] += cells[0].parse::<u64>().unwrap();
+            }
+            sums
+        };
+        let mut of_crawlers =
+            read("compliance.csv").cells("scope name directive group requests kept");
+        of_crawlers.retain(|row| row.starts_with("crawler | "));
+        let crawlers = of_crawlers.iter().map(|row| row.replacen("crawler | ", "", 1)).collect();
+        let origins = read("origin-compliance.csv").cells("crawler directive group requests kept");
+        assert!(origins.len() > 3, "{report}: {origins:?}");
+        assert_eq!(sums(origins), sums(crawlers), "{report}");
+    }
 }
 
 #[test]

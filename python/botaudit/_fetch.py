@@ -18,6 +18,10 @@ def fetch(
     delay: float = 0,
     timeout: float = 30,
     user_agent: str | None = None,
+    ca_file: str | os.PathLike[str] | None = None,
+    allow_private_addresses: bool = False,
+    fetch_any_port: bool = False,
+    fetch_budget: float = 600,
 ) -> dict[str, int]:
     """Download robots.txt files over HTTP, HTTPS and FTP into an archive.
 
@@ -29,11 +33,17 @@ def fetch(
         archive: The archive, for `robots=`. It is made if it does not exist; downloads are added to
             what it has.
         from_log: Logs; the robots.txt files of all hosts that crawlers requested are downloaded,
-            too, from public addresses and usual ports only.
+            too, by default from public addresses and usual ports only: any client can send any
+            Host header.
         jobs: The number of downloads at the same time.
         delay: The pause between two requests to a host, in seconds.
         timeout: The time limit of one download with its redirects, in seconds.
         user_agent: The User-Agent header to send, by default botaudit and a URL.
+        ca_file: A PEM file of certificate authorities to trust instead of Mozilla's.
+        allow_private_addresses: Whether hosts in logs may have private addresses.
+        fetch_any_port: Whether hosts in logs may have any port, not only 80, 443, 8080 and 8443.
+        fetch_budget: The time for all downloads from hosts in logs, in seconds. What is not
+            downloaded by then is left out, with a warning.
 
     Returns:
         The number of origins with each outcome: a status such as "200", or a failure such as "dns".
@@ -47,7 +57,19 @@ def fetch(
     if not named and not logs:
         raise ValueError("nothing to fetch; name origins, or logs as from_log=")
     outcomes, problems = _botaudit.fetch(
-        named, archive, [os.fspath(log) for log in logs], jobs, delay, timeout, user_agent
+        {
+            "origins": named,
+            "archive": archive,
+            "from_log": [os.fspath(log) for log in logs],
+            "jobs": jobs,
+            "delay": delay,
+            "timeout": timeout,
+            "user_agent": user_agent,
+            "ca_file": ca_file,
+            "allow_private_addresses": allow_private_addresses,
+            "fetch_any_port": fetch_any_port,
+            "fetch_budget": fetch_budget,
+        }
     )
     for problem in problems:
         warnings.warn(problem, stacklevel=2)

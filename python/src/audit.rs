@@ -96,12 +96,10 @@ pub fn audit(
     in_thread(py, progress, move |followed| audit.run_followed(logs, followed)).map(AuditReport)
 }
 
-/// Fetches robots.txt files into an archive. Returns the number of origins with each outcome, and
-/// warnings.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-pub fn fetch(
-    py: Python<'_>,
+/// What to fetch, and how.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Wanted {
     origins: Vec<String>,
     archive: PathBuf,
     from_log: Vec<OsString>,
@@ -109,8 +107,29 @@ pub fn fetch(
     delay: f64,
     timeout: f64,
     user_agent: Option<String>,
-) -> PyResult<(BTreeMap<String, u64>, Vec<String>)> {
-    let request = FetchRequest { origins, archive, from_log, jobs, delay, timeout, user_agent };
+    ca_file: Option<PathBuf>,
+    allow_private_addresses: bool,
+    fetch_any_port: bool,
+    fetch_budget: f64,
+}
+
+/// Fetches robots.txt files into an archive. Returns the number of origins with each outcome, and
+/// warnings.
+#[pyfunction]
+pub fn fetch(py: Python<'_>, wanted: Wanted) -> PyResult<(BTreeMap<String, u64>, Vec<String>)> {
+    let request = FetchRequest {
+        origins: wanted.origins,
+        archive: wanted.archive,
+        from_log: wanted.from_log,
+        jobs: wanted.jobs,
+        delay: wanted.delay,
+        timeout: wanted.timeout,
+        user_agent: wanted.user_agent,
+        ca_file: wanted.ca_file,
+        allow_private_addresses: wanted.allow_private_addresses,
+        fetch_any_port: wanted.fetch_any_port,
+        fetch_budget: wanted.fetch_budget,
+    };
     in_thread(py, None, move |followed| request.run(followed))
 }
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,6 +100,28 @@ def test_files_are_downloaded(site: str, tmp_path: Path) -> None:
     assert found == {"200": 1, "connect": 1}
 
 
+def test_hosts_of_logs_are_limited(site: str, tmp_path: Path) -> None:
+    host = site.removeprefix("http://")
+    line = '192.0.2.1 - - [01/Nov/2026:00:00:00 +0000] "GET /x HTTP/1.1" 200 5 "-" "GPTBot/1.2"'
+    log = tmp_path / "access.log"
+    log.write_text(f"{host} {line}\n")
+    anywhere = {"allow_private_addresses": True, "fetch_any_port": True}
+    for number, (limits, expected) in enumerate(
+        [
+            ({}, 0),
+            ({"allow_private_addresses": True}, 0),
+            ({"fetch_any_port": True}, 0),
+            (anywhere, 1),
+            ({**anywhere, "fetch_budget": 0}, 0),
+        ]
+    ):
+        archive = tmp_path / f"{number}.db"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = botaudit.fetch(archive=archive, from_log=log, **limits)  # type: ignore[arg-type]
+        assert found.get("200", 0) == expected, limits
+
+
 def test_mistakes_of_downloads(tmp_path: Path) -> None:
     archive = tmp_path / "robots.db"
     with pytest.raises(ValueError, match="nothing to fetch"):
@@ -111,6 +134,10 @@ def test_mistakes_of_downloads(tmp_path: Path) -> None:
         botaudit.fetch("a.example", archive=archive, delay=-1)
     with pytest.raises(ValueError, match="0 is not valid; write a number from 1"):
         botaudit.fetch("a.example", archive=archive, jobs=0)
+    with pytest.raises(ValueError, match="fetch_budget is -1"):
+        botaudit.fetch("a.example", archive=archive, fetch_budget=-1)
+    with pytest.raises(FileNotFoundError, match="none"):
+        botaudit.fetch("a.example", archive=archive, ca_file=tmp_path / "none.pem")
     assert not archive.exists()
 
 

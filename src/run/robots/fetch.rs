@@ -7,11 +7,10 @@ use std::{ffi::OsString, io::BufRead, time::Duration};
 
 use crate::archive::{Store, directory::Directory, reader::Archive};
 use crate::audit;
-use crate::config::setting::Seconds;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, expand};
-use crate::net::settings::{Ports, Reach, Settings, UserAgent};
+use crate::net::settings::{Ports, Reach, Settings, Trust, UserAgent};
 use crate::url::origin::Origin;
 
 use super::super::audit_progress::AuditProgress;
@@ -68,6 +67,14 @@ pub struct FetchRequest {
     pub timeout: f64,
     /// The User-Agent header to send.
     pub user_agent: Option<String>,
+    /// The certificate authorities to trust instead of the built-in ones.
+    pub ca_file: Option<PathBuf>,
+    /// Whether hosts in logs may have private addresses.
+    pub allow_private_addresses: bool,
+    /// Whether hosts in logs may have any port.
+    pub fetch_any_port: bool,
+    /// The time for all fetches from hosts in logs, in seconds.
+    pub fetch_budget: f64,
 }
 
 impl FetchRequest {
@@ -88,22 +95,25 @@ impl FetchRequest {
         };
         let (pause, total_timeout) =
             (seconds("delay", self.delay, 0.0)?, seconds("timeout", self.timeout, 0.1)?);
+        let budget = seconds("fetch_budget", self.fetch_budget, 0.0)?;
         let user_agent = self.user_agent.as_deref().map(UserAgent::new).transpose()?;
+        let trust = self.ca_file.as_deref().map(Trust::from_pem_file).transpose()?;
         let messages = Arc::new(KeptMessages::followed_by(progress.clone()));
         let run = FetchRun {
             origins: self.origins,
             archive: self.archive,
             from_log: self.from_log,
             limits: LoggedLimits {
-                reach: Reach::Public,
-                ports: Ports::Usual,
-                budget: Seconds::OF_FETCHES.get(),
+                reach: if self.allow_private_addresses { Reach::AsAsked } else { Reach::Public },
+                ports: if self.fetch_any_port { Ports::Any } else { Ports::Usual },
+                budget,
             },
             jobs: self.jobs,
             pause,
             settings: Settings {
                 user_agent: user_agent.unwrap_or_default(),
                 total_timeout,
+                trust: trust.unwrap_or(Trust::BuiltIn),
                 ..Settings::default()
             },
             console: Arc::clone(&messages) as _,

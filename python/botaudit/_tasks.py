@@ -55,18 +55,21 @@ _ROWS_OF_BODIES = 256
 _ROWS_OF_RESTRICTIONS = 10_000
 
 
-def url_origins(batches: Batches, url: str) -> Batches:
+def origins(urls: pa.Array) -> pa.Array:
+    """The origin of each URL."""
+    return _botaudit.origins(_arrow.texts(urls))
+
+
+def url_origins(batches: Batches, column: str) -> Batches:
     """Rows with the origin of their URL."""
     for batch in batches:
-        row = batch.column("row")
-        origins = _botaudit.origins(_arrow.texts(pc.struct_field(row, url)))
-        yield pa.RecordBatch.from_arrays([origins, row], ["origin", "row"])
+        yield batch.append_column("origin", origins(batch.column(column)))
 
 
 def robots_origins(batches: Batches, on_error: str) -> Batches:
     """Rows of robots.txt files with canonical origins.
 
-    A row that is not valid is an error; for "report", it stays if its origin is valid.
+    A row that is not valid is an error for "fail"; otherwise it stays if its origin is valid.
     """
     for batch in batches:
         given, times = batch.column("origin"), batch.column("fetched_at")
@@ -74,7 +77,7 @@ def robots_origins(batches: Batches, on_error: str) -> Batches:
             for row, why in _botaudit.robots_faults(_arrow.robots_arrays(batch)):
                 raise ValueError(
                     f"robots, {given[row].as_py()} at {_utc(times[row])}: {why}; set "
-                    "on_error='report' to judge without such rows"
+                    "on_error='null' or 'report' to judge without such rows"
                 )
         origins = _botaudit.origins(_arrow.texts(given))
         batch = batch.set_column(0, "origin", origins)  # noqa: PLW2901
@@ -124,6 +127,7 @@ def _answer(outcome: pa.Scalar, body: pa.Scalar) -> str:
 def judge(
     batches: Batches,
     classifier: dict[str, Any],
+    names: Sequence[str],
     options: dict[str, Any],
     columns: Sequence[str],
     on_error: str,
@@ -139,19 +143,31 @@ def judge(
     for batch in batches:
         if not batch.num_rows:
             continue
-        is_url = pc.equal(batch.column("kind"), 1)
-        robots = pa.Table.from_batches([batch.filter(pc.invert(is_url))]).drop_columns("row")
+        is_url = batch.column("robots").is_null()
+        robots = _robots_of(batch.filter(pc.invert(is_url)))
         if kept is not None:
             robots = pa.concat_tables([kept, robots])
         robots = _first_copies(robots)
         urls = batch.filter(is_url)
         if urls.num_rows:
             set_robots(robots)
-            rows = pa.RecordBatch.from_struct_array(urls.column("row"))
-            yield from _plain(judge.batches(rows, columns=columns, **options))
+            yield from _plain(judge.batches(_named(urls, names), columns=columns, **options))
         last = batch.column("origin")[-1]
         kept = robots.filter(pc.equal(robots["origin"], last)) if last.is_valid else None
     warn(judge.warnings())
+
+
+def _robots_of(rows: pa.RecordBatch) -> pa.Table:
+    """The robots.txt files of these rows, and which copy of its origin each one is."""
+    robots = pa.Table.from_struct_array(rows.column("robots"))
+    for name in ("salt", "origin"):
+        robots = robots.add_column(0, name, rows.column(name))
+    return robots
+
+
+def _named(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
+    """The last columns under their names in the data of the user."""
+    return pa.RecordBatch.from_arrays(batch.columns[batch.num_columns - len(names) :], list(names))
 
 
 def _first_copies(robots: pa.Table) -> pa.Table:
@@ -170,6 +186,7 @@ def judge_by_file(
     file: str,
     known_as: str,
     classifier: dict[str, Any],
+    names: Sequence[str],
     options: dict[str, Any],
     columns: Sequence[str],
     warn: Warn,
@@ -178,8 +195,7 @@ def judge_by_file(
     path = _distributed(file)
     judge = Classifier(**classifier, robots=path)
     for batch in batches:
-        rows = pa.RecordBatch.from_struct_array(batch.column("row"))
-        yield from _plain(judge.batches(rows, columns=columns, **options))
+        yield from _plain(judge.batches(_named(batch, names), columns=columns, **options))
     warn([text.replace(path, known_as) for text in judge.warnings()])
 
 

@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import stat
@@ -39,7 +40,7 @@ from test_robots import response
 pytest.importorskip("pyspark")
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
-from botaudit import _tasks
+from botaudit import _spark_audit, _spark_classify, _tasks
 from botaudit import spark as bs
 from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
@@ -208,6 +209,144 @@ def test_an_origin_is_judged_by_several_tasks(spark: SparkSession) -> None:
     sizes = [len(part) for part in frame.rdd.glom().collect() if part]
     assert len(sizes) > 3 and sum(sizes) == 1000 and max(sizes) < 600
     assert frame.where("verdict = 'disallowed'").count() == 111
+
+
+@pytest.mark.parametrize("partitions", [4, 9, 20])
+def test_parts_of_an_origin_are_in_different_tasks(spark: SparkSession, partitions: int) -> None:
+    robots = robots_frame(
+        spark, [Snapshot("https://a.example", 1, "200", None, b"User-agent: *\nDisallow: /1")]
+    )
+    urls = [f"https://a.example/{n}" for n in range(900)] + ["no url"] * 40
+    frame = spark.createDataFrame([(url,) for url in urls], "url string")
+    # 900 rows are nine times 100.
+    frame = bs.classify(frame, robots, tokens=["a"], partitions=partitions, hot_rows=100)
+    parts = frame.rdd.glom().collect()
+    sizes = [sum(row["origin"] is not None for row in part) for part in parts]
+    assert len(parts) == partitions and sum(sizes) == 900
+    assert sum(map(bool, sizes)) == min(9, partitions)
+    assert frame.where("verdict = 'disallowed'").count() == 111
+    assert frame.where("origin IS NULL").count() == 40
+
+
+def test_origins_are_counted_in_a_sample(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = spark.range(100_000).selectExpr("concat('https://h', id % 2, '.example/') url")
+    counted = []
+    with_origins = _spark_classify._with_origins
+
+    def spy(rows: DataFrame, column: str) -> DataFrame:
+        counted.append(rows.count())
+        return with_origins(rows, column)
+
+    monkeypatch.setattr(_spark_classify, "_with_origins", spy)
+    found = _spark_classify._copies(urls, 8, 20_000)
+    # Python sees about one row of twenty, and each origin has 50,000.
+    assert len(counted) == 1 and 4000 < counted[0] < 6000
+    assert found is not None
+    assert {row["origin"]: row["copies"] for row in found.collect()} == {
+        "https://h0.example": 3,
+        "https://h1.example": 3,
+    }
+    assert _spark_classify._copies(urls, 8, 1_000_000) is None
+
+
+def test_names_of_columns_are_free(spark: SparkSession, data: Any) -> None:
+    snapshots, archive, rows, newest, _ = data
+    names = ["URL", "url", "a.b", "back`tick", "b c", "verdict", "Origin", "c0", ""]
+    table = [("", row["url"], int(row["at"]), None, "x", row["url"][::-1], "o", n, "e")
+             for n, row in enumerate(rows)]  # fmt: skip
+    kinds = ["string", "string", "bigint", "map<string,int>", *["string"] * 3, "bigint", "string"]
+    schema = ", ".join(f"k{n} {kind}" for n, kind in enumerate(kinds))
+    frame = spark.createDataFrame(table, schema).toDF(*names)
+    kept = [*names[:5], "input_verdict", *names[6:]]
+    who: dict[str, Any] = {"crawlers": ["GPTBot"], "tokens": ["mybot"]}
+    robots = robots_frame(spark, snapshots)
+    for judged in (
+        bs.classify(frame, robots, **who, time_column="a.b", columns=None),
+        bs.classify_archive(frame, archive, **who, time_column="a.b"),
+    ):
+        assert judged.columns == [*kept, *ANSWERS]
+        found = [tuple(row) for row in judged.collect()]
+        assert {row[: len(names)] for row in found} == set(map(tuple, table))
+        dated = [(row[1], row[2], *row[len(names) :]) for row in found]
+        assert sorted(dated, key=repr) == data[4]
+    some = ["back`tick", "snapshot", "Origin", "input_verdict"]
+    for judged in (
+        bs.classify(frame, robots, **who, columns=some),
+        bs.classify_archive(frame, archive, **who, columns=some),
+    ):
+        assert judged.columns == some
+        found = sorted((row[3][::-1], row[1] or "") for row in judged.collect())
+        assert found == sorted((row[0], row[-1] or "") for row in newest)
+    twice = spark.createDataFrame([("a", "b")], "x string, y string").toDF("url", "url")
+    with pytest.raises(ValueError, match="two columns 'url'"):
+        bs.classify(twice, robots, tokens=["a"])
+
+
+def test_an_older_spark_has_the_same_answers(
+    spark: SparkSession, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark 4.0 has neither `arrow_udf` nor `repartitionById`."""
+    snapshots, _, rows, newest, _ = data
+    urls, robots = url_frame(spark, rows), robots_frame(spark, snapshots)
+    for of in (type(urls), DataFrame):
+        monkeypatch.delattr(of, "repartitionById", raising=False)
+    monkeypatch.delattr(F, "arrow_udf", raising=False)
+    who: dict[str, Any] = {"crawlers": ["GPTBot"], "tokens": ["mybot"]}
+    for hot_rows in (20, None):
+        assert collected(bs.classify(urls, robots, **who, hot_rows=hot_rows)) == newest
+
+
+def shuffled_bytes(spark: SparkSession, frame: DataFrame) -> int:
+    """The bytes that the tasks of a computation write for others."""
+    context = spark.sparkContext
+    group = f"measured {time.monotonic()}"
+    context.setJobGroup(group, group)
+    frame.write.format("noop").mode("overwrite").save()
+    context.setJobGroup("other", "other")
+    tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
+    stages = {
+        stage
+        for job in tracker.getJobIdsForGroup(group)
+        for stage in tracker.getJobInfo(job).stageIds
+    }
+    return sum(store.lastStageAttempt(stage).shuffleWriteBytes() for stage in stages)
+
+
+def test_only_needed_columns_are_read_and_sent(spark: SparkSession, tmp_path: Path) -> None:
+    rng = random.Random(1)
+    words = [rng.randbytes(9).hex() for _ in range(4000)]
+    table = [(f"https://h{rng.randrange(99)}.example/{word}", n, rng.randbytes(1000), n)
+             for n, word in enumerate(words)]  # fmt: skip
+    schema = "url string, at bigint, wide binary, `more.of it` bigint"
+    spark.createDataFrame(table, schema).write.parquet(str(tmp_path / "urls"))
+    urls = spark.read.parquet(str(tmp_path / "urls"))
+    robots = robots_frame(spark, [Snapshot("https://h1.example", 1, "200", None, b"")])
+    (tmp_path / "robots").mkdir()
+
+    def read(frame: DataFrame) -> set[str]:
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        return set(re.findall(r"ReadSchema: struct<([^>]*)>", plan))
+
+    def classified(*columns: str, **options: Any) -> DataFrame:
+        return bs.classify(urls, robots, tokens=["a"], columns=columns, **options)
+
+    assert read(classified("verdict", "origin")) == {"url:string"}
+    assert read(classified("verdict", "more.of it", hot_rows=None)) == {
+        "url:string,more.of it:bigint"
+    }
+    assert read(classified("url", time_column="at")) == {"url:string,at:bigint"}
+    by_archive = bs.classify_archive(urls, tmp_path / "robots", tokens=["a"], columns=["verdict"])
+    assert read(by_archive) == {"url:string"}
+    origins = _spark_classify._with_origins(urls.select("url"), "url")
+    needed = shuffled_bytes(spark, origins.repartition(4, "origin"))
+    assert needed > 9 * 4000
+    assert shuffled_bytes(spark, classified("url", "verdict")) < 1.3 * needed
+    assert shuffled_bytes(spark, classified("wide", "verdict")) > 1000 * 4000
+    # The columns that are returned do not pass Python on the way to the shuffle.
+    plan = classified("wide", "verdict")._jdf.queryExecution().executedPlan().toString()
+    assert re.search(r"ArrowEvalPython \[run\(url#\d+\)#", plan) and plan.count("MapInArrow") == 2
 
 
 def warcs(directory: Path) -> list[Path]:
@@ -379,7 +518,7 @@ def test_an_audit_is_that_of_the_command(
     flags = ["--min-parse-rate", "0", *args]
     command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs")
     rng.shuffle(names)
-    monkeypatch.setattr(bs, "_FAN_IN", rng.choice([2, 3, 32]))
+    monkeypatch.setattr(_spark_audit, "_FAN_IN", rng.choice([2, 3, 32]))
     assert bs.audit(spark, names, robots="data/robots", output="report", args=flags) == {}
     same_report(workplace / "whole", workplace / "report")
 
@@ -592,6 +731,13 @@ def test_bad_rows_of_robots_are_reported(spark: SparkSession) -> None:
         unknown = {(name, "unknown", "nothing-known") for name in "bcdghi"}
         assert found == disallowed | unknown | {("f", "allowed", "no-robots-txt")}
         assert answers.count() == 2 * len(urls)
+    # The same without the table.
+    answers = bs.classify(frame, robots.unionAll(bad), tokens=["a"], on_error="null")
+    rows_of = ["rule_line", "pattern", "group", "snapshot"]
+    known = {row["url"][8]: [row[name] for name in rows_of] for row in answers.collect()}
+    assert {name for name, facts in known.items() if facts == [None] * 4} == set("bcdfghi")
+    found = {(row["url"][8], row["verdict"], row["reason"]) for row in answers.collect()}
+    assert {row for row in found if row[1] == "unknown"} == unknown
     assert problems.schema.simpleString() == (
         "struct<origin:string,fetched_at:timestamp,what:string>"
     )
@@ -604,6 +750,8 @@ def test_bad_rows_of_robots_are_reported(spark: SparkSession) -> None:
     assert "fetched_at is null" in said["https://i.example"] and "is null" in said[None]
     with pytest.raises(ValueError, match="on_error is 'x'"):
         bs.classify(frame, robots, tokens=["a"], on_error="x")
+    with pytest.raises(ValueError, match="write 'fail' or 'report'"):
+        bs.robots_from_warcs(spark, ["a"], on_error="null")
 
 
 def test_bad_columns_are_refused_at_once(spark: SparkSession, tmp_path: Path) -> None:
@@ -624,6 +772,10 @@ def test_bad_columns_are_refused_at_once(spark: SparkSession, tmp_path: Path) ->
     check(ValueError, "no crawler is given", url="link", tokens=[])
     check(ValueError, "crawlers of its own", url="link", crawler_column="link")
     check(ValueError, "hot_rows is 0", url="link", hot_rows=0)
+    check(ValueError, "partitions is 0", url="link", partitions=0)
+    check(ValueError, "partitions is -1", url="link", partitions=-1)
+    check(TypeError, "columns is one text", url="link", columns="link")
+    check(ValueError, "columns is empty", url="link", columns=[])
     check(ValueError, "robots has no column 'body'", url="link", robots=robots.drop("body"))
     number = robots.selectExpr("origin", "1 fetched_at", "outcome", "body")
     check(

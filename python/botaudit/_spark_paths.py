@@ -1,0 +1,96 @@
+"""Files of the driver and the workers of Spark."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tarfile
+import tempfile
+import urllib.parse
+import urllib.request
+import uuid
+import warnings
+from collections.abc import Iterable
+
+from pyspark.sql import SparkSession
+
+from botaudit import _tasks
+
+
+def distribute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
+    """Copies a file or directory to each worker, and returns its name there."""
+    path = os.path.abspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{path} does not exist; name a file or directory of the driver")
+    if os.path.isdir(path):
+        # Spark copies directories in local mode only.
+        packed = os.path.join(
+            tempfile.mkdtemp(prefix="botaudit-"), f"{uuid.uuid4().hex}{_tasks.PACKED}"
+        )
+        with tarfile.open(packed, "w", dereference=True) as tar:
+            tar.add(path, ".")
+        atexit.register(shutil.rmtree, os.path.dirname(packed), ignore_errors=True)
+        path = packed
+    spark.sparkContext.addFile(path)
+    return os.path.basename(path)
+
+
+def locations(
+    paths: Iterable[str | os.PathLike[str]],
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """The name of each file, where workers find it, and sentences about files with several names.
+
+    Such a file comes once, under the name by which the command knows it: the first one.
+    """
+    if isinstance(paths, (str, os.PathLike)):
+        raise TypeError(f"paths is one path; write [{os.fspath(paths)!r}]")
+    names = [os.fspath(path) for path in paths]
+    if not names:
+        raise ValueError("paths is empty; name at least one file")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"paths has '{twice}' twice; name each file once")
+    first: dict[object, str] = {}
+    for name in sorted(names, key=_order):
+        first.setdefault(_identity(name), name)
+    kept = set(first.values())
+    repeated = [
+        f"{name} is the same file as {first[_identity(name)]}, so it was read once"
+        for name in names
+        if name not in kept
+    ]
+    found = [(name, name if "://" in name else os.path.abspath(name)) for name in names]
+    return [file for file in found if file[0] in kept], repeated
+
+
+def _identity(name: str) -> object:
+    """Equal for names of the same file, as far as the driver can see it."""
+    path = name
+    if name.startswith("file://"):
+        path = urllib.request.url2pathname(urllib.parse.urlsplit(name).path)
+    elif "://" in name:
+        return name
+    try:
+        found = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)
+    # Some file systems do not number files.
+    return (found.st_dev, found.st_ino) if found.st_ino else os.path.realpath(path)
+
+
+def _order(name: str) -> list[tuple[int, str]]:
+    """The order of paths by their components, which is that of the command."""
+    ranks = {"": 0, ".": 1, "..": 2}
+    parts = name.split("/")
+    return [
+        (ranks.get(part, 3), part)
+        for at, part in enumerate(parts)
+        if at == 0 or part not in ("", ".")
+    ]
+
+
+def warn(messages: Iterable[str]) -> None:
+    """Each message as a warning of Python, at the line that called a function of this module."""
+    for message in messages:
+        warnings.warn(message, stacklevel=3)

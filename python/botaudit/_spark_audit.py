@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,9 +14,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from botaudit import _botaudit, _tasks
-from botaudit._spark_paths import distribute, locations, warn
+from botaudit._spark_arguments import checked_args, checked_output
+from botaudit._spark_paths import distribute, locations, order, warn
 from botaudit._spark_robots import check_on_error
-from botaudit._spark_tasks import group_task, task
+from botaudit._spark_tasks import group_task, parallelism, task
 
 _ROBOTS_ERRORS_MAX = 5
 """The most errors in robots.txt files that an audit names, as the command does."""
@@ -23,6 +25,11 @@ _ROBOTS_ERRORS_MAX = 5
 
 _FAN_IN = 32
 """How many tallies one task merges."""
+
+_GROUP_BYTES_MAX = 64 << 20
+_GROUP_BYTES_MIN = 1 << 20
+_GROUP_LOGS_MAX = 500
+"""The logs of one task."""
 
 
 _PARTS = (
@@ -56,21 +63,23 @@ def audit(
     args: Sequence[str] = (),
     on_error: str = "fail",
 ) -> AuditProblems:
-    """Audit logs, each in a task of its own, and write one report on the driver.
+    """Audit logs in tasks, and write one report on the driver.
 
     The report equals that of one `botaudit audit` of all logs, byte for byte except `made_at_utc`.
-    A task that runs twice counts once. A log with several names (`./a.gz`, links) counts once, with
-    a warning. Each warning of the command becomes a Python warning on the driver, once.
+    Logs whose sizes the driver can see share tasks of up to 64 MiB; others have their own. A task
+    that runs twice counts once. A log with several names (`./a.gz`, links) counts once, with a
+    warning. Each warning of the command becomes a Python warning on the driver, once.
 
     Args:
         spark: The session.
         paths: n logs: paths that all workers can read, or URIs that pyarrow knows. Reports name
-            them as they are written here.
+            them as they are written here. Directories and patterns are refused.
         robots: A robots.txt file, directory or archive of the driver, which Spark copies to the
             workers. Reports name it as it is written here, an absolute path by its last component.
         output: The report directory to write.
-        args: More arguments of `botaudit audit`, such as `["--ip", "mask"]`. Files among them must
-            be absolute paths that all workers can read.
+        args: More options of `botaudit audit`, such as `["--ip", "mask"]`. Files among them must be
+            absolute paths that the driver and all workers can read. They are tried on the driver
+            before the first task. Options that need all logs at once are refused, with the reason.
         on_error: What to do where the command would end with exit code 3, and with a log that
             cannot be read after three attempts. "fail" raises an error and writes nothing. "report"
             writes the report: it names such logs as damaged inputs, and says if nothing could be
@@ -84,24 +93,30 @@ def audit(
     Raises:
         RuntimeError: A log could not be audited, or is damaged; nothing could be judged; or, also
             for "report", no log could be audited.
-        ValueError: An argument is not valid.
+        ValueError: An argument is not valid, or `output` cannot be written. No task has run.
+        OSError: `robots` cannot be read.
     """
     check_on_error(on_error)
-    if isinstance(args, str):
-        raise TypeError(f"args is one text; write args={args.split()!r}")
     logs, repeated = locations(paths)
     name = os.fspath(robots)
     name = os.path.basename(os.path.normpath(name)) if os.path.isabs(name) else name
     if ".." in Path(name).parts:
         raise ValueError(f"robots '{name}' has '..'; write an absolute path")
-    audits = task("audits", paths=logs, robots=(name, distribute(spark, robots)), args=list(args))
-    parts = spark.range(0, len(logs), 1, len(logs)).mapInArrow(audits, _PARTS)
-    count = len(logs)
+    if not os.path.exists(robots):
+        raise FileNotFoundError(
+            f"{os.path.abspath(robots)} does not exist; name a file or directory of the driver"
+        )
+    args = checked_args(args, robots, logs[0][0])
+    report = checked_output(output)
+    groups = _groups(logs, name, parallelism(spark))
+    audits = task("audits", groups=groups, robots=(name, distribute(spark, robots)), args=args)
+    parts = spark.range(0, len(groups), 1, len(groups)).mapInArrow(audits, _PARTS)
+    count = len(groups)
     while count > 1:
         group = F.floor(F.col("part") / _FAN_IN).cast("bigint").alias("part")
-        parts = parts.select(group, *_PART_NAMES[1:])
-        parts = parts.groupBy("part").applyInArrow(group_task("merge"), _PARTS)
         count = -(-count // _FAN_IN)
+        parts = parts.select(group, *_PART_NAMES[1:]).repartition(count, "part")
+        parts = parts.groupBy("part").applyInArrow(group_task("merge"), _PARTS)
     rows = sorted(parts.collect(), key=lambda row: row["path"] or "")
     failures = {row["path"]: row["error"] for row in rows if row["error"] is not None}
     if (unmerged := failures.pop(None, None)) is not None:
@@ -118,7 +133,6 @@ def audit(
     found = AuditProblems()
     with tempfile.TemporaryDirectory() as directory:
         names = _tasks.write_tallies(directory, tallies)
-        report = os.path.abspath(output)
         # What the report says decides whether it is written.
         first = os.path.join(directory, "report") if on_error == "fail" else report
         said = _tasks.run_command(["report", *names, "-o", first], directory)
@@ -141,6 +155,47 @@ def audit(
             _refuse_incomplete(found, len(logs))
             _tasks.run_command(["report", *names, "-o", report], directory)
     return found
+
+
+def _groups(
+    logs: Sequence[tuple[str, str]], robots: str, parallelism: int
+) -> list[list[tuple[str, str]]]:
+    """The logs of each task, about in the order of the command, so that copies meet.
+
+    A process costs more than a small log. A log whose size is not known here has its own task.
+    """
+    sizes = {name: _size(name, location, robots) for name, location in logs}
+    known = [size for size in sizes.values() if size is not None]
+    most = min(_GROUP_BYTES_MAX, max(_GROUP_BYTES_MIN, -(-sum(known) // parallelism)))
+    groups: list[list[tuple[str, str]]] = []
+    open_group: list[tuple[str, str]] = []
+    held = 0
+    for log in sorted(logs, key=lambda log: order(log[0])):
+        size = sizes[log[0]]
+        if size is None:
+            groups.append([log])
+            continue
+        if open_group and (held + size > most or len(open_group) == _GROUP_LOGS_MAX):
+            open_group, held = [], 0
+        if not open_group:
+            groups.append(open_group)
+        open_group.append(log)
+        held += size
+    return groups
+
+
+def _size(name: str, location: str, robots: str) -> int | None:
+    """The bytes of a log that can be read beside others, under its name in a directory."""
+    parts, of_robots = (Path(path).parts for path in (name, robots))
+    # The link of one must not lie in that of the other.
+    meets = not os.path.isabs(name) and parts[: len(of_robots)] == of_robots[: len(parts)]
+    if "://" in location or ".." in parts or name == "-" or meets:
+        return None
+    try:
+        found = os.stat(location)
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
 def _robots_errors(

@@ -48,11 +48,13 @@ def locations(
     names = [os.fspath(path) for path in paths]
     if not names:
         raise ValueError("paths is empty; name at least one file")
+    for name in names:
+        _refuse_several(name)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"paths has '{twice}' twice; name each file once")
     first: dict[object, str] = {}
-    for name in sorted(names, key=_order):
+    for name in sorted(names, key=order):
         first.setdefault(_identity(name), name)
     kept = set(first.values())
     repeated = [
@@ -64,12 +66,36 @@ def locations(
     return [file for file in found if file[0] in kept], repeated
 
 
+def _refuse_several(name: str) -> None:
+    """Refuse names of several files."""
+    path = _local(name)
+    if path is None:
+        if "*" in name:
+            raise ValueError(
+                f"paths has the pattern '{name}'; name each file: pyarrow.fs.FileSystem.from_uri "
+                "gives a file system whose get_file_info lists them"
+            )
+    elif os.path.isdir(path):
+        raise ValueError(
+            f"paths has the directory '{name}'; name its files: sorted(Path({path!r}).iterdir())"
+        )
+    elif any(mark in path for mark in "*?[") and not os.path.exists(path):
+        raise ValueError(
+            f"paths has the pattern '{name}'; name its files: sorted(glob.glob({path!r}))"
+        )
+
+
+def _local(name: str) -> str | None:
+    """The path that a name stands for; None for a URI of another storage."""
+    if name.startswith("file://"):
+        return urllib.request.url2pathname(urllib.parse.urlsplit(name).path)
+    return None if "://" in name else name
+
+
 def _identity(name: str) -> object:
     """Equal for names of the same file, as far as the driver can see it."""
-    path = name
-    if name.startswith("file://"):
-        path = urllib.request.url2pathname(urllib.parse.urlsplit(name).path)
-    elif "://" in name:
+    path = _local(name)
+    if path is None:
         return name
     try:
         found = os.stat(path)
@@ -79,7 +105,7 @@ def _identity(name: str) -> object:
     return (found.st_dev, found.st_ino) if found.st_ino else os.path.realpath(path)
 
 
-def _order(name: str) -> list[tuple[int, str]]:
+def order(name: str) -> list[tuple[int, str]]:
     """The order of paths by their components, which is that of the command."""
     ranks = {"": 0, ".": 1, "..": 2}
     parts = name.split("/")

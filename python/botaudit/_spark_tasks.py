@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import botaudit
+
+_PARALLELISM_OF_CONNECT = 32
 
 _WARNINGS_MAX = 100
 """The most different warnings of the tasks of one call that are given."""
@@ -22,6 +25,15 @@ def partition_count(spark: SparkSession, asked: int | None) -> int:
     if asked < 1:
         raise ValueError(f"partitions is {asked}; give 1 or more, or None")
     return asked
+
+
+def parallelism(spark: SparkSession) -> int:
+    """How many tasks run at once, as far as the session says."""
+    try:
+        return max(1, int(spark.sparkContext.defaultParallelism))
+    except PySparkException:
+        # A session of Spark Connect does not say it.
+        return _PARALLELISM_OF_CONNECT
 
 
 def task(name: str, **options: Any) -> Callable[[Any], Any]:

@@ -519,6 +519,8 @@ def test_an_audit_is_that_of_the_command(
     command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs")
     rng.shuffle(names)
     monkeypatch.setattr(_spark_audit, "_FAN_IN", rng.choice([2, 3, 32]))
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MIN", rng.choice([1, 20_000, 1 << 20]))
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MAX", 40_000)
     assert bs.audit(spark, names, robots="data/robots", output="report", args=flags) == {}
     same_report(workplace / "whole", workplace / "report")
 
@@ -537,9 +539,199 @@ def test_a_log_that_cannot_be_read_is_named(spark: SparkSession, workplace: Path
     assert damaged["name"] == "logs/gone.log" and "No such file" in damaged["damage"]
     with pytest.raises(RuntimeError, match="1 of 1 logs"):
         bs.audit(spark, names[-1:], robots="data/robots", output="x", on_error="report")
-    with pytest.raises(RuntimeError, match="--nonsense"):
-        bs.audit(spark, names[:1], robots="data/robots", output="x", args=["--nonsense"])
     assert not (workplace / "x").exists()
+
+
+def test_mistakes_of_an_audit_are_named_before_the_first_task(
+    spark: SparkSession, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = write_logs(workplace, random.Random(1), 3)
+    (workplace / "full").mkdir()
+    (workplace / "full/file").touch()
+
+    def no_task(*_: object, **__: object) -> None:
+        raise AssertionError("a task was made")
+
+    monkeypatch.setattr(_spark_audit, "task", no_task)
+
+    def check(kind: type[Exception], match: str, **options: Any) -> None:
+        given: dict[str, Any] = {"paths": names, "robots": "data/robots", "output": "report"}
+        with pytest.raises(kind, match=match):
+            bs.audit(spark, **given | options)
+        assert not (workplace / "report").exists()
+
+    for args, match in [
+        (["--nonsense"], "^args: unexpected argument '--nonsense'"),
+        (["--min-parse-rate", "many"], "^args: invalid value 'many'"),
+        (["--what-if", "draft.txt"], "^args: --what-if: cannot read robots.txt draft.txt"),
+        (["--ip-salt", "x"], "it has no effect without --ip"),
+        (["other.log"], "^args: --name needs exactly one input"),
+        (["-oreport"], "^args: .*--output"),
+        (["--infer-outages"], "--infer-outages, which does not work here: it reads all logs twice"),
+        (["--verify-dns"], "--verify-dns.*twice.*--collect first"),
+        (["--fetch"], "--fetch.*botaudit.fetch"),
+        (["--output=x"], "--output, which does not work here: write output="),
+        (["--robots", "x"], "write robots="),
+        (["--evidence=x.csv"], "would replace the file"),
+        (["--fail-on", "violations > 0"], "read the tables"),
+        (["-h"], "--help without Spark"),
+    ]:
+        check(ValueError, match, args=args)
+    check(TypeError, r"args is one text; write args=\['--ip', 'mask'\]", args="--ip mask")
+    check(ValueError, "^output: .*full: is not a report.*use another output,", output="full")
+    check(ValueError, "^output: .*00.log/x", output=f"{names[0]}/x")
+    check(ValueError, "^output: .*current directory", output=".")
+    check(FileNotFoundError, "nowhere does not exist", robots="nowhere")
+    check(ValueError, r"robots '../x' has '\.\.'", robots="../x")
+    for path, match in [
+        ("logs", r"the directory 'logs'; name its files: sorted\(Path\('logs'\).iterdir\(\)\)"),
+        ((workplace / "logs").as_uri(), "the directory 'file://"),
+        ("logs/*.log", r"the pattern 'logs/\*\.log'; name its files: sorted\(glob.glob\("),
+        ("logs/0[01].log", "the pattern"),
+        ("s3://bucket/logs/*.gz", r"the pattern 's3://bucket/logs/\*\.gz'; name each file"),
+    ]:
+        check(ValueError, match, paths=[*names, path])
+        with pytest.raises(ValueError, match=match):
+            bs.robots_from_warcs(spark, [path])
+    # A name with such a sign is a file if it is there.
+    (workplace / "logs/a[1].log").write_bytes(b"")
+    check(AssertionError, "a task was made", paths=[*names, "logs/a[1].log"])
+
+
+def test_a_first_pass_can_be_made_without_spark(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 3)
+    flags = ["--min-parse-rate", "0", "--infer-outages"]
+    command("audit", "-q", *flags, "--robots", "data/robots", "--collect", "first", *names)
+    flags += ["--collected", str(workplace / "first")]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", *names)
+    bs.audit(spark, names, robots="data/robots", output="report", args=flags)
+    same_report(workplace / "whole", workplace / "report")
+
+
+def test_small_logs_share_tasks(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Spark."""
+    names = [f"{n:03}.log" for n in range(300)]
+    for name in names:
+        (workplace / name).write_bytes(b"x" * 1000)
+    (workplace / "large.log").write_bytes(b"x" * 3000)
+
+    def groups(names: list[str], robots: str = "robots", parallelism: int = 2) -> list[list[str]]:
+        logs = [(name, os.path.abspath(name)) for name in names]
+        found = _spark_audit._groups(logs, robots, parallelism)
+        return [[name for name, _ in group] for group in found]
+
+    assert groups(names) == [names]
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MIN", 2500)
+    assert list(map(len, groups(names, parallelism=3))) == [100] * 3
+    shuffled = random.Random(1).sample(names, 300)
+    assert groups(shuffled, parallelism=3) == groups(names, parallelism=3)
+    assert groups(names, parallelism=1000) == [names[n : n + 2] for n in range(0, 300, 2)]
+    assert groups(["large.log", *names[:3]], parallelism=10) == [
+        names[:2], names[2:3], ["large.log"]
+    ]  # fmt: skip
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MAX", 1500)
+    assert groups(names) == [[name] for name in names]
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MAX", 1 << 20)
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MIN", 1 << 20)
+    monkeypatch.setattr(_spark_audit, "_GROUP_LOGS_MAX", 7)
+    assert list(map(len, groups(names))) == [7] * 42 + [6]
+    # Sizes that are not known here, and names that cannot be links in the directory of a task.
+    os.mkfifo("pipe")
+    (workplace / "robots").mkdir()
+    (workplace / "robots/a.log").touch()
+    alone = ["-", "../a.log", "gone.log", "pipe", "robots/a.log"]
+    expected = sorted([*([name] for name in alone), names[:2]])
+    assert sorted(groups([*alone, *names[:2]])) == expected
+    assert groups(["000.log"], robots="000.log/x") == [["000.log"]]
+
+
+def test_many_small_logs_are_named_as_given(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 60)
+    # A name that looks like an option, a hidden file, a whole path, and a directory of its own.
+    moved = ["-x.log", ".hidden.log", str(workplace / "whole.log"), "deep/er/a b'c.log", "./é.log"]
+    for name, other in zip(names, moved, strict=False):
+        (workplace / other).parent.mkdir(parents=True, exist_ok=True)
+        (workplace / name).rename(workplace / other)
+    names = [*moved, *names[len(moved) :]]
+    flags = ["--min-parse-rate", "0"]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "--", *names)
+    bs.audit(spark, names, robots="data/robots", output="report", args=flags)
+    same_report(workplace / "whole", workplace / "report")
+
+
+def test_one_process_audits_a_group(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Spark."""
+    names = write_logs(workplace, random.Random(1), 40)
+    runs: list[int] = []
+    run_command = _tasks.run_command
+
+    def counted(arguments: list[str], *others: Any) -> _tasks.Said:
+        runs.append(sum(argument.startswith("logs/") for argument in arguments))
+        return run_command(arguments, *others)
+
+    monkeypatch.setattr(_tasks, "run_command", counted)
+    monkeypatch.setattr(_tasks, "_distributed", lambda _: str(workplace / "data/robots"))
+
+    def audited(*names: str, rate: str = "0") -> list[dict[str, Any]]:
+        runs.clear()
+        logs = [(name, os.path.abspath(name)) for name in names]
+        found = _tasks._audited(7, logs, ("data/robots", ""), ["--min-parse-rate", rate])
+        return pa.Table.from_batches(found, _tasks._PART).to_pylist()  # type: ignore[no-any-return]
+
+    (row,) = audited(*names)
+    assert row["part"] == 7 and row["tally"] and row["path"] is None and runs == [40]
+    # Only the halves with a fault are split.
+    rows = audited(*names, "logs/gone.log")
+    assert {row["path"]: row["error"] is None for row in rows if row["tally"] is None} == {
+        "logs/gone.log": False
+    }
+    assert len(runs) <= 2 * 6 + 1
+    # What the command refuses is not tried again; what cannot be opened is.
+    (workplace / "logs/text.log").write_bytes(b"".join(b"%d is a number\n" % n for n in range(99)))
+    for name, attempts in [("logs/text.log", 1), ("logs/gone.log", 0)]:
+        tries: list[str] = []
+        opened = _tasks._opened
+        monkeypatch.setattr(_tasks, "_opened", lambda path: tries.append(path) or opened(path))  # noqa: B023
+        (row,) = audited(name, rate="50")
+        monkeypatch.setattr(_tasks, "_opened", opened)
+        assert row["path"] == name and row["error"] and len(runs) == attempts
+        assert len(tries) == (1 if attempts else 3)
+
+
+def test_faults_in_a_group_are_those_of_their_logs(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 40)
+    (workplace / "logs/not-a-log").write_bytes(b"".join(b"%d is a number\n" % n for n in range(99)))
+    cut = (workplace / names[7]).read_bytes()[:-50]
+    (workplace / names[7]).write_bytes(cut)
+    bad = [names[7], "logs/not-a-log", "logs/gone.log"]
+    given = [*names, *bad[1:]]
+    (workplace / names[20]).write_bytes(b"")
+    with pytest.warns(UserWarning):
+        found = bs.audit(
+            spark, given, robots="data/robots", output="report", on_error="report",
+            args=["--min-parse-rate", "50"],
+        )  # fmt: skip
+    assert sorted(found) == sorted(bad)
+    assert "truncated gzip" in found[names[7]] and "No such file" in found["logs/gone.log"]
+    assert "not-a-log" in found["logs/not-a-log"]
+    run = json.loads((workplace / "report/run.json").read_text())
+    assert sorted(made["name"] for made in run["inputs"]) == sorted(given)
+    damaged = {made["name"] for made in run["inputs"] if made["damage"]}
+    assert damaged == set(bad)
+    good = [name for name in given if name not in bad]
+    command("audit", "-q", "--robots", "data/robots", "-o", "whole", *good, names[7], exit_code=3)
+    whole = json.loads((workplace / "whole/run.json").read_text())
+    assert run["requests"] == whole["requests"]
+
+
+def test_copies_in_a_group_are_those_of_the_command(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 4)
+    copy = "logs/00.log.1.gz"
+    (workplace / copy).write_bytes(gzip.compress((workplace / names[0]).read_bytes()))
+    flags = ["--min-parse-rate", "0"]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs")
+    bs.audit(spark, [copy, *names], robots="data/robots", output="report", args=flags)
+    same_report(workplace / "whole", workplace / "report")
 
 
 def said_by(run: subprocess.CompletedProcess[bytes]) -> set[str]:

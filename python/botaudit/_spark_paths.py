@@ -16,24 +16,46 @@ from collections.abc import Iterable
 from pyspark.sql import SparkSession
 
 from botaudit import _tasks
+from botaudit._spark_tasks import is_connect
+
+_sent: dict[tuple[object, ...], str] = {}
+"""The names of files on the workers of a session."""
 
 
 def distribute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
-    """Copies a file or directory to each worker, and returns its name there."""
+    """Copies a file or directory to each worker, and returns its name there.
+
+    The name is a new one, unless it is a file that was sent before: Spark keeps the first file of
+    each name.
+    """
     path = os.path.abspath(path)
     if not os.path.exists(path):
         raise FileNotFoundError(f"{path} does not exist; name a file or directory of the driver")
+    session = spark.session_id if is_connect(spark) else spark.sparkContext.applicationId
+    facts = os.stat(path)
+    key = (session, path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+    if key in _sent:
+        return _sent[key]
+    own = tempfile.mkdtemp(prefix="botaudit-")
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
     if os.path.isdir(path):
         # Spark copies directories in local mode only.
-        packed = os.path.join(
-            tempfile.mkdtemp(prefix="botaudit-"), f"{uuid.uuid4().hex}{_tasks.PACKED}"
-        )
-        with tarfile.open(packed, "w", dereference=True) as tar:
+        found = os.path.join(own, f"{uuid.uuid4().hex}{_tasks.PACKED}")
+        with tarfile.open(found, "w", dereference=True) as tar:
             tar.add(path, ".")
-        atexit.register(shutil.rmtree, os.path.dirname(packed), ignore_errors=True)
-        path = packed
-    spark.sparkContext.addFile(path)
-    return os.path.basename(path)
+    else:
+        found = os.path.join(own, f"{uuid.uuid4().hex}-{os.path.basename(path)}")
+        # Spark would send a symbolic link under the name of its file.
+        try:
+            os.link(os.path.realpath(path), found)
+        except OSError:
+            shutil.copyfile(path, found)
+        _sent[key] = os.path.basename(found)
+    if is_connect(spark):
+        spark.addArtifacts(found, file=True)
+    else:
+        spark.sparkContext.addFile(found)
+    return os.path.basename(found)
 
 
 def locations(

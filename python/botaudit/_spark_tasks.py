@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import botaudit
@@ -27,13 +26,14 @@ def partition_count(spark: SparkSession, asked: int | None) -> int:
     return asked
 
 
+def is_connect(spark: SparkSession) -> bool:
+    """Whether it is a session of Spark Connect, which has no `sparkContext`."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
 def parallelism(spark: SparkSession) -> int:
     """How many tasks run at once, as far as the session says."""
-    try:
-        return max(1, int(spark.sparkContext.defaultParallelism))
-    except PySparkException:
-        # A session of Spark Connect does not say it.
-        return _PARALLELISM_OF_CONNECT
+    return _PARALLELISM_OF_CONNECT if is_connect(spark) else spark.sparkContext.defaultParallelism
 
 
 def task(name: str, **options: Any) -> Callable[[Any], Any]:
@@ -118,10 +118,8 @@ def warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
                     print(f"warning: {text}", file=sys.stderr)
             return value1 | value2
 
-    try:
-        texts = spark.sparkContext.accumulator(frozenset(), Texts())
-    except Exception:
-        # A session of Spark Connect has none; then they are in the logs of the workers.
+    if is_connect(spark):
+        # There are no accumulators; the warnings are in the logs of the workers.
         def warn(found: list[str]) -> None:
             import sys
 
@@ -129,6 +127,7 @@ def warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
                 print(f"warning: {text}", file=sys.stderr)
 
         return warn
+    texts = spark.sparkContext.accumulator(frozenset(), Texts())
     return lambda found: texts.add(frozenset(found))
 
 

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 import os
+import pickle
 import random
 import re
 import shutil
@@ -40,7 +41,7 @@ from test_robots import response
 pytest.importorskip("pyspark")
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
-from botaudit import _spark_audit, _spark_classify, _tasks
+from botaudit import _spark_audit, _spark_classify, _spark_paths, _tasks
 from botaudit import spark as bs
 from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
@@ -178,6 +179,24 @@ def test_an_archive_needs_no_shuffle(spark: SparkSession, data: Any) -> None:
     assert collected(frame) == newest
     frame = bs.classify_archive(urls, archive, tokens=["a"], columns=["verdict", "url"])
     assert frame.columns == ["verdict", "url"] and frame.count() == len(rows)
+
+
+def test_a_file_is_sent_again_if_it_changed(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([("https://a.example/x",)], "url string")
+    for directory in ("one", "two"):
+        (tmp_path / directory).mkdir()
+
+    def verdict(body: bytes, path: Path) -> str:
+        path.write_bytes(body)
+        (row,) = bs.classify_archive(frame, path, tokens=["a"], columns=["verdict"]).collect()
+        return str(row["verdict"])
+
+    one, two = (tmp_path / name / "robots.txt" for name in ("one", "two"))
+    assert verdict(b"User-agent: *\nDisallow: /x\n", one) == "disallowed"
+    assert verdict(b"User-agent: *\nDisallow: /yy\n", one) == "allowed"
+    assert verdict(b"User-agent: *\nDisallow: /x\n#", two) == "disallowed"
+    sent = {_spark_paths.distribute(spark, path) for path in (one, two, one, two)}
+    assert len(sent) == 2
 
 
 def test_warnings_of_tasks_reach_the_driver(spark: SparkSession, tmp_path: Path) -> None:
@@ -1021,7 +1040,11 @@ def stop_one_executor(killed: list[int]) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="executors are found in /proc")
-def test_a_killed_executor_changes_nothing(data: Any, workplace: Path) -> None:
+def test_a_killed_executor_changes_nothing(
+    data: Any, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A task for each log.
+    monkeypatch.setattr(_spark_audit, "_GROUP_LOGS_MAX", 1)
     snapshots, _, rows, _, dated = data
     spark = session("local-cluster[2,1,1024]")
     if not spark.sparkContext.master.startswith("local-cluster"):
@@ -1079,6 +1102,50 @@ bs.classify_archive(urls, "ROBOTS", tokens=["a"]).collect()
     assert run.returncode != 0
     assert "botaudit cannot be imported on worker" in said and "install the wheel" in said
     assert "PYSPARK_PYTHON" in said
+
+
+def test_spark_connect_has_the_same_results(data: Any, workplace: Path) -> None:
+    pytest.importorskip("grpc_status")
+    snapshots, archive, rows, newest, _ = data
+    names = write_logs(workplace, random.Random(1), 5)
+    flags = ["--min-parse-rate", "0"]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs")
+    given = {
+        "robots": [(row.origin, row.time, row.outcome, row.max_age, row.body) for row in snapshots],
+        "rows": [(row["url"], int(row["at"])) for row in rows],
+    }
+    (workplace / "given.pickle").write_bytes(pickle.dumps(given))
+    script = f"""
+import pickle
+from pyspark.sql import SparkSession
+from botaudit import spark as bs
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
+spark.conf.set("spark.sql.shuffle.partitions", "3")
+given = pickle.loads(open("given.pickle", "rb").read())
+robots = spark.createDataFrame(given["robots"], "origin string, fetched_at timestamp, "
+    "outcome string, max_age bigint, body binary")
+urls = spark.createDataFrame(given["rows"], "url string, at bigint")
+who = dict(crawlers=["GPTBot"], tokens=["mybot"])
+found = [bs.classify(urls, robots, hot_rows=hot_rows, **who) for hot_rows in (50, None)]
+found += bs.classify(urls, robots, on_error="report", **who)
+found.append(bs.classify_archive(urls, {str(archive)!r}, **who))
+found.append(bs.restrictions(robots, tokens=["a"]))
+problems = bs.audit(spark, {names!r}, robots="data/robots", output="report", args={flags!r})
+open("found.pickle", "wb").write(pickle.dumps(
+    (type(spark).__module__, [[tuple(row) for row in of.collect()] for of in found], problems)))
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, cwd=workplace
+    )
+    assert run.returncode == 0, run.stderr.decode()[-5000:]
+    module, found, problems = pickle.loads((workplace / "found.pickle").read_bytes())
+    assert "connect" in module and problems == {}
+    *judged, bad, by_archive, restrictions = found
+    assert bad == []
+    for answers_of in (*judged, by_archive):
+        assert sorted(answers_of, key=repr) == newest
+    assert len(restrictions) == len({row.origin for row in snapshots})
+    same_report(workplace / "whole", workplace / "report")
 
 
 def test_the_module_is_about_rows_of_a_table(data: Any) -> None:

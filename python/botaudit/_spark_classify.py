@@ -37,6 +37,7 @@ def classify(
     memory: int = 256 << 20,
     partitions: int | None = None,
     hot_rows: int | None = 1_000_000,
+    skip_unused_origins: bool = False,
     on_error: str = "fail",
 ) -> Any:
     """The rows of `df` with the answers of `botaudit.Classifier.classify`, in any order.
@@ -65,6 +66,9 @@ def classify(
         hot_rows: The rows of an origin that one task judges. An origin with more is judged by
             several tasks, each with a copy of its robots.txt files. They are found by counting a
             sample of `df`, which reads its column of URLs once more; None counts nothing.
+        skip_unused_origins: Whether rows of `robots` for origins of no URL are left out first: they
+            are neither checked nor sent. This computes the origins of `df` once more, and each
+            worker holds the set of them, so use it if `robots` has far more origins than `df`.
         on_error: What to do with a row of `robots` that is not valid, or that has another answer
             for the same origin and second than another row: "fail" raises an error when the result
             is computed. "null" judges URLs of its origin as `unknown`: the rules in force are not
@@ -89,7 +93,8 @@ def classify(
     needed, names = _needed(df, options, schema)
     url_column = f"c{names.index(url)}"
     given = robots_rows(robots)
-    known = given.mapInArrow(task("robots_origins", on_error=on_error), given.schema)
+    used = _used(given, needed.select(url_column)) if skip_unused_origins else given
+    known = used.mapInArrow(task("robots_origins", on_error=on_error), given.schema)
     copies = _copies(needed.select(url_column), partitions, hot_rows)
     urls = _with_origins(needed, url_column)
     urls, known = _salted(urls, known, copies, url_column, partitions)
@@ -132,6 +137,15 @@ def _needed(
     numbered = df.toDF(*(f"n{index}" for index in range(len(all_names))))
     columns = (F.col(f"n{index}").alias(f"c{at}") for at, index in enumerate(kept))
     return numbered.select(*columns), [all_names[index] for index in kept]
+
+
+def _used(robots: DataFrame, urls: DataFrame) -> DataFrame:
+    """The rows of robots.txt files for origins of these URLs."""
+    origins = _with_origins(urls, urls.columns[0]).select("origin").distinct()
+    rows = _with_origins(robots.withColumnRenamed("origin", "given"), "given")
+    # Without the hint, Spark might shuffle the bodies to find those that are used.
+    used = rows.join(F.broadcast(origins), "origin", "left_semi")
+    return used.select(*robots.columns)
 
 
 def _with_origins(urls: DataFrame, column: str) -> DataFrame:

@@ -230,6 +230,36 @@ def test_an_origin_is_judged_by_several_tasks(spark: SparkSession) -> None:
     assert frame.where("verdict = 'disallowed'").count() == 111
 
 
+def test_unused_origins_can_be_left_out(spark: SparkSession, data: Any) -> None:
+    snapshots, _, rows, newest, dated = data
+    urls = url_frame(spark, rows)
+    other = [
+        Snapshot(f"https://o{n}.example", 1, "200", None, random.Random(n).randbytes(2000))
+        for n in range(500)
+    ]
+    # Canonical or not, a used origin stays.
+    used = [row._replace(origin=row.origin.upper() + ":443/") if row.origin.endswith("h3.example")
+            else row for row in snapshots]  # fmt: skip
+    who: dict[str, Any] = {"crawlers": ["GPTBot"], "tokens": ["mybot"], "skip_unused_origins": True}
+    robots = robots_frame(spark, [*used, *other])
+    for hot_rows in (20, None):
+        frame = bs.classify(urls, robots, **who, hot_rows=hot_rows)
+        assert collected(frame) == newest
+    assert collected(bs.classify(urls, robots, **who, time_column="at")) == dated
+
+    def sent(skip: bool) -> int:
+        options = {**who, "skip_unused_origins": skip, "columns": ["verdict"]}
+        return shuffled_bytes(spark, bs.classify(urls, robots, **options))
+
+    assert sent(False) - sent(True) > 400 * 2000
+    # Rows of other origins are not checked.
+    bad = robots_frame(spark, [*snapshots, Snapshot("https://o.example", 1, "fine", None, None)])
+    assert collected(bs.classify(urls, bad, **who)) == newest
+    assert "'fine' is not valid" in message(bs.classify(urls, bad, tokens=["a"]))
+    (_, problems) = bs.classify(urls, bad, **who, on_error="report")
+    assert [row["origin"] for row in problems.collect()] == ["https://o.example"]
+
+
 @pytest.mark.parametrize("partitions", [4, 9, 20])
 def test_parts_of_an_origin_are_in_different_tasks(spark: SparkSession, partitions: int) -> None:
     robots = robots_frame(

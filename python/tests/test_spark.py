@@ -1160,6 +1160,7 @@ found = [bs.classify(urls, robots, hot_rows=hot_rows, **who) for hot_rows in (50
 found += bs.classify(urls, robots, on_error="report", **who)
 found.append(bs.classify_archive(urls, {str(archive)!r}, **who))
 found.append(bs.restrictions(robots, tokens=["a"]))
+found.append(bs.robots_from_warcs(spark, {list(map(str, warcs(workplace)))!r}))
 problems = bs.audit(spark, {names!r}, robots="data/robots", output="report", args={flags!r})
 open("found.pickle", "wb").write(pickle.dumps(
     (type(spark).__module__, [[tuple(row) for row in of.collect()] for of in found], problems)))
@@ -1170,7 +1171,8 @@ open("found.pickle", "wb").write(pickle.dumps(
     assert run.returncode == 0, run.stderr.decode()[-5000:]
     module, found, problems = pickle.loads((workplace / "found.pickle").read_bytes())
     assert "connect" in module and problems == {}
-    *judged, bad, by_archive, restrictions = found
+    *judged, bad, by_archive, restrictions, of_warcs = found
+    assert ("https://c.example", "200") in {(row[0], row[2]) for row in of_warcs}
     assert bad == []
     for answers_of in (*judged, by_archive):
         assert sorted(answers_of, key=repr) == newest

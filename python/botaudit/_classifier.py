@@ -234,7 +234,7 @@ class Classifier:
         named = {argument: name for argument, name in named.items() if name is not None}
         table = frame.table(named)
         texts = {argument: _frames.text_of(name) for argument, name in named.items()}
-        output = _chosen(output_columns(frame.names), columns)
+        output = chosen_columns(output_columns(frame.names), columns)
         wanted = {name for name, index in output if index is None}
         answers = [name for name in _botaudit.COLUMNS if name in wanted] or _botaudit.COLUMNS[:1]
         found = self.classify(
@@ -418,7 +418,7 @@ def _plan(
         for name, index in all_columns
         if index is not None and name != schema.names[index]
     }
-    all_columns = _chosen(all_columns, columns)
+    all_columns = chosen_columns(all_columns, columns)
     wanted = {name for name, index in all_columns if index is None}
     answers = [name for name in _botaudit.COLUMNS if name in wanted]
     fields = [
@@ -429,7 +429,7 @@ def _plan(
     return _Plan(url, crawler, time, answers, all_columns, found)
 
 
-def _chosen(
+def chosen_columns(
     all_columns: list[tuple[str, int | None]], columns: Sequence[str] | None
 ) -> list[tuple[str, int | None]]:
     """The columns with these names."""

@@ -12,7 +12,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from botaudit import _arrow
 from botaudit._restrictions import restrictions as restrictions_of_table
 from botaudit._spark_robots import robots_rows
-from botaudit._spark_tasks import task
+from botaudit._spark_tasks import partition_count, task
 from botaudit._tasks import in_types_of_spark
 
 
@@ -55,9 +55,7 @@ def restrictions(
     # A mistake in the arguments is an error here, and not one of each task.
     no_rows = restrictions_of_table(_arrow.ROBOTS.empty_table(), **options)
     schema = from_arrow_schema(in_types_of_spark(no_rows).schema)
-    partitions = partitions or int(
-        robots.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200
-    )
+    partitions = partition_count(robots.sparkSession, partitions)
     given = robots_rows(robots)
     known = given.mapInArrow(task("robots_origins", on_error="fail"), given.schema)
     known = known.repartition(partitions, "origin").sortWithinPartitions("origin", "fetched_at")

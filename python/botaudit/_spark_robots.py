@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from botaudit._redirects import answers_of_redirects
+from botaudit._spark_paths import locations, warn
 from botaudit._spark_tasks import task
 
 
@@ -67,3 +74,61 @@ def bad_rows(robots: DataFrame) -> DataFrame:
         ).alias("what"),
     )
     return invalid.unionByName(different)
+
+
+def check_on_error(on_error: str, allowed: tuple[str, ...] = ("fail", "report")) -> None:
+    """Refuse another value."""
+    if on_error not in allowed:
+        names = [f"'{name}'" for name in allowed]
+        raise ValueError(f"on_error is '{on_error}'; write {', '.join(names[:-1])} or {names[-1]}")
+
+
+def robots_from_warcs(
+    spark: SparkSession, paths: Iterable[str | os.PathLike[str]], *, on_error: str = "fail"
+) -> Any:
+    """The robots.txt files in WARC files, such as those of Common Crawl: the table for `classify`.
+
+    One task reads one file: a path that all workers can read, or a URI that pyarrow knows (`s3://`,
+    `gs://`, `hdfs://`). Redirects to another file are followed, by at most five hops and where both
+    were fetched within a day; others stay `unfollowed`, which gives no ruling. The files are read
+    at once, and rows are kept on the disks of the workers, because redirects need them twice. A
+    file with several names is read once, with a warning.
+
+    Args:
+        spark: The session.
+        paths: n WARC files.
+        on_error: What to do with a record that cannot be read, a file that ends within a record, or
+            a file that cannot be opened: "fail" raises an error; "report" goes on without it, and
+            also returns a table of such problems.
+
+    Returns:
+        The robots.txt files; for "report" a pair of them and a data frame of the problems, with the
+        columns `file`, `record_offset` (where the record starts, after decompression; null for a
+        file that cannot be opened) and `what`.
+    """
+    check_on_error(on_error)
+    files, repeated = locations(paths)
+    warn(repeated)
+    numbers = spark.range(0, len(files), 1, len(files))
+    read = numbers.mapInArrow(
+        task("warc_rows", paths=files, on_error=on_error),
+        "origin string, fetched_at timestamp, outcome string, max_age bigint, body binary, "
+        "chain string, file string, record_offset bigint, what string",
+    ).persist(StorageLevel.DISK_ONLY)
+    problem = ["file", "record_offset", "what"]
+    rows = read.where(F.col("what").isNull()).drop(*problem)
+    waits = (F.col("outcome") == "unfollowed") & F.col("chain").isNotNull()
+    answers = answers_of_redirects(
+        rows, task("redirect_targets"), rows.where(waits).select("origin", "fetched_at", "chain")
+    )
+    bodies = rows.select(
+        F.col("origin").alias("target"), F.col("fetched_at").alias("target_time"), "body"
+    )
+    followed = answers.join(bodies, ["target", "target_time"], "left")
+    followed = followed.select("origin", "fetched_at", "outcome", "max_age", "body")
+    unanswered = rows.where(waits).join(answers, ["origin", "fetched_at"], "left_anti")
+    others = rows.where(~waits).unionByName(unanswered).drop("chain")
+    robots = others.unionByName(followed)
+    if on_error == "fail":
+        return robots
+    return robots, read.where(F.col("what").isNotNull()).select(*problem)

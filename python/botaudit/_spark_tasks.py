@@ -6,12 +6,34 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import botaudit
 
+_PARALLELISM_OF_CONNECT = 32
+
 _WARNINGS_MAX = 100
 """The most different warnings of the tasks of one call that are given."""
+
+
+def partition_count(spark: SparkSession, asked: int | None) -> int:
+    """The partitions of a result; None stands for the setting of the session."""
+    if asked is None:
+        return int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
+    if asked < 1:
+        raise ValueError(f"partitions is {asked}; give 1 or more, or None")
+    return asked
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether it is a session of Spark Connect, which has no `sparkContext`."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def parallelism(spark: SparkSession) -> int:
+    """How many tasks run at once, as far as the session says."""
+    return _PARALLELISM_OF_CONNECT if is_connect(spark) else spark.sparkContext.defaultParallelism
 
 
 def task(name: str, **options: Any) -> Callable[[Any], Any]:
@@ -20,9 +42,30 @@ def task(name: str, **options: Any) -> Callable[[Any], Any]:
     Spark sends local functions as code, so a worker without this package gives an error that says
     what to do.
     """
-    version = botaudit.__version__
+    found = _tasks_of_worker()
 
     def run(batches: Any) -> Any:
+        yield from getattr(found(), name)(batches, **options)
+
+    return run
+
+
+def column_task(name: str) -> Callable[[pa.Array], pa.Array]:
+    """A function of `botaudit._tasks` for `arrow_udf`: an array for an array."""
+    found = _tasks_of_worker()
+
+    # Spark reads the types.
+    def run(array: pa.Array) -> pa.Array:
+        return getattr(found(), name)(array)
+
+    return run
+
+
+def _tasks_of_worker() -> Callable[[], Any]:
+    """A function that imports `botaudit._tasks` on a worker, or says why it cannot."""
+    version = botaudit.__version__
+
+    def tasks() -> Any:
         import platform
         import sys
 
@@ -40,9 +83,9 @@ def task(name: str, **options: Any) -> Callable[[Any], Any]:
                 f"botaudit {found.__version__} is installed {where}, but the driver has {version}; "
                 "install the same wheel on both"
             )
-        yield from getattr(_tasks, name)(batches, **options)
+        return _tasks
 
-    return run
+    return tasks
 
 
 def warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
@@ -75,10 +118,8 @@ def warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
                     print(f"warning: {text}", file=sys.stderr)
             return value1 | value2
 
-    try:
-        texts = spark.sparkContext.accumulator(frozenset(), Texts())
-    except Exception:
-        # A session of Spark Connect has none; then they are in the logs of the workers.
+    if is_connect(spark):
+        # There are no accumulators; the warnings are in the logs of the workers.
         def warn(found: list[str]) -> None:
             import sys
 
@@ -86,15 +127,15 @@ def warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
                 print(f"warning: {text}", file=sys.stderr)
 
         return warn
+    texts = spark.sparkContext.accumulator(frozenset(), Texts())
     return lambda found: texts.add(frozenset(found))
 
 
 def group_task(name: str) -> Callable[[Any], Any]:
-    """A function of `botaudit._tasks` for `applyInArrow`."""
+    """A function of `botaudit._tasks` for `applyInArrow`: a table for a table."""
+    found = _tasks_of_worker()
 
     def run(table: Any) -> Any:
-        from botaudit import _tasks
-
-        return getattr(_tasks, name)(table)
+        return getattr(found(), name)(table)
 
     return run

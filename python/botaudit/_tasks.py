@@ -55,18 +55,21 @@ _ROWS_OF_BODIES = 256
 _ROWS_OF_RESTRICTIONS = 10_000
 
 
-def url_origins(batches: Batches, url: str) -> Batches:
+def origins(urls: pa.Array) -> pa.Array:
+    """The origin of each URL."""
+    return _botaudit.origins(_arrow.texts(urls))
+
+
+def url_origins(batches: Batches, column: str) -> Batches:
     """Rows with the origin of their URL."""
     for batch in batches:
-        row = batch.column("row")
-        origins = _botaudit.origins(_arrow.texts(pc.struct_field(row, url)))
-        yield pa.RecordBatch.from_arrays([origins, row], ["origin", "row"])
+        yield batch.append_column("origin", origins(batch.column(column)))
 
 
 def robots_origins(batches: Batches, on_error: str) -> Batches:
     """Rows of robots.txt files with canonical origins.
 
-    A row that is not valid is an error; for "report", it stays if its origin is valid.
+    A row that is not valid is an error for "fail"; otherwise it stays if its origin is valid.
     """
     for batch in batches:
         given, times = batch.column("origin"), batch.column("fetched_at")
@@ -74,7 +77,7 @@ def robots_origins(batches: Batches, on_error: str) -> Batches:
             for row, why in _botaudit.robots_faults(_arrow.robots_arrays(batch)):
                 raise ValueError(
                     f"robots, {given[row].as_py()} at {_utc(times[row])}: {why}; set "
-                    "on_error='report' to judge without such rows"
+                    "on_error='null' or 'report' to judge without such rows"
                 )
         origins = _botaudit.origins(_arrow.texts(given))
         batch = batch.set_column(0, "origin", origins)  # noqa: PLW2901
@@ -124,6 +127,7 @@ def _answer(outcome: pa.Scalar, body: pa.Scalar) -> str:
 def judge(
     batches: Batches,
     classifier: dict[str, Any],
+    names: Sequence[str],
     options: dict[str, Any],
     columns: Sequence[str],
     on_error: str,
@@ -139,19 +143,31 @@ def judge(
     for batch in batches:
         if not batch.num_rows:
             continue
-        is_url = pc.equal(batch.column("kind"), 1)
-        robots = pa.Table.from_batches([batch.filter(pc.invert(is_url))]).drop_columns("row")
+        is_url = batch.column("robots").is_null()
+        robots = _robots_of(batch.filter(pc.invert(is_url)))
         if kept is not None:
             robots = pa.concat_tables([kept, robots])
         robots = _first_copies(robots)
         urls = batch.filter(is_url)
         if urls.num_rows:
             set_robots(robots)
-            rows = pa.RecordBatch.from_struct_array(urls.column("row"))
-            yield from _plain(judge.batches(rows, columns=columns, **options))
+            yield from _plain(judge.batches(_named(urls, names), columns=columns, **options))
         last = batch.column("origin")[-1]
         kept = robots.filter(pc.equal(robots["origin"], last)) if last.is_valid else None
     warn(judge.warnings())
+
+
+def _robots_of(rows: pa.RecordBatch) -> pa.Table:
+    """The robots.txt files of these rows, and which copy of its origin each one is."""
+    robots = pa.Table.from_struct_array(rows.column("robots"))
+    for name in ("salt", "origin"):
+        robots = robots.add_column(0, name, rows.column(name))
+    return robots
+
+
+def _named(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
+    """The last columns under their names in the data of the user."""
+    return pa.RecordBatch.from_arrays(batch.columns[batch.num_columns - len(names) :], list(names))
 
 
 def _first_copies(robots: pa.Table) -> pa.Table:
@@ -170,6 +186,7 @@ def judge_by_file(
     file: str,
     known_as: str,
     classifier: dict[str, Any],
+    names: Sequence[str],
     options: dict[str, Any],
     columns: Sequence[str],
     warn: Warn,
@@ -178,8 +195,7 @@ def judge_by_file(
     path = _distributed(file)
     judge = Classifier(**classifier, robots=path)
     for batch in batches:
-        rows = pa.RecordBatch.from_struct_array(batch.column("row"))
-        yield from _plain(judge.batches(rows, columns=columns, **options))
+        yield from _plain(judge.batches(_named(batch, names), columns=columns, **options))
     warn([text.replace(path, known_as) for text in judge.warnings()])
 
 
@@ -333,6 +349,10 @@ def _opened(location: str) -> Iterator[IO[bytes] | pa.NativeFile]:
             yield stream
 
 
+class RefusedError(RuntimeError):
+    """The command ended by itself, so another attempt would end as this one."""
+
+
 class Said(NamedTuple):
     """What the command said, apart from its result."""
 
@@ -345,7 +365,8 @@ def run_command(arguments: Sequence[str], directory: str, stdin: Any = None) -> 
     """Run the command line.
 
     Raises:
-        RuntimeError: It failed. The message is that of the command.
+        RefusedError: It failed. The message is that of the command.
+        RuntimeError: It was stopped.
     """
     program = [sys.executable, "-m", "botaudit", *arguments]
     with tempfile.TemporaryFile() as said:
@@ -364,7 +385,8 @@ def run_command(arguments: Sequence[str], directory: str, stdin: Any = None) -> 
     # 1 and 3: violations or damaged inputs, which the result names.
     if run.returncode not in (0, 1, 3):
         errors = [line for line in lines if line.startswith("error: ")] or lines[-1:]
-        raise RuntimeError(
+        kind = RefusedError if run.returncode == 2 else RuntimeError
+        raise kind(
             " ".join(errors).removeprefix("error: ") or f"botaudit ended with {run.returncode}"
         )
     label = "warning: "
@@ -381,38 +403,102 @@ def _copy(source: Any, pipe: IO[bytes]) -> None:
         pipe.close()
 
 
+Log = tuple[str, str]
+"""The name of a log in reports, and where workers find it."""
+
+
 def audits(
-    batches: Batches, paths: Sequence[tuple[str, str]], robots: tuple[str, str], args: Sequence[str]
+    batches: Batches, groups: Sequence[Sequence[Log]], robots: tuple[str, str], args: Sequence[str]
 ) -> Batches:
-    """The tallies of the logs with these numbers, and what there is to say about each."""
+    """The tallies of the groups of logs with these numbers, and what there is to say about each."""
     for number in _numbers(batches):
-        name, location = paths[number]
-        for attempt in range(_ATTEMPTS):
-            try:
-                tally, said = _audit(name, location, robots, args)
-            except (OSError, RuntimeError, pa.ArrowException) as failure:
-                error = f"{type(failure).__name__}: {failure}"
-                print(f"warning: {name}, attempt {attempt + 1}: {error}", file=sys.stderr)
-            else:
-                yield _part_row(number, tally)
-                if said.warnings or said.is_incomplete:
-                    yield _part_row(number, path=name, said=said)
+        yield from _audited(number, groups[number], robots, args)
+
+
+def _audited(
+    part: int, logs: Sequence[Log], robots: tuple[str, str], args: Sequence[str]
+) -> Batches:
+    """The tally of the logs of a part; of each half alone if there is a fault in any of them.
+
+    So a fault is told of the log that has it.
+    """
+    if len(logs) == 1:
+        yield from _audited_alone(part, *logs[0], robots, args)
+        return
+    try:
+        tally, said = _audit_group(logs, robots, args)
+        is_whole = not said.is_incomplete
+    except (OSError, RuntimeError) as failure:
+        is_whole = False
+        print(f"warning: {len(logs)} logs from {logs[0][0]}: {failure}", file=sys.stderr)
+    if is_whole:
+        yield _part_row(part, tally)
+        if said.warnings:
+            yield _part_row(part, said=said)
+        return
+    half = len(logs) // 2
+    for some in (logs[:half], logs[half:]):
+        yield from _audited(part, some, robots, args)
+
+
+def _audited_alone(
+    part: int, name: str, location: str, robots: tuple[str, str], args: Sequence[str]
+) -> Batches:
+    for attempt in range(_ATTEMPTS):
+        try:
+            tally, said = _audit(name, location, robots, args)
+        except (OSError, RuntimeError, pa.ArrowException) as failure:
+            error = f"{type(failure).__name__}: {failure}"
+            print(f"warning: {name}, attempt {attempt + 1}: {error}", file=sys.stderr)
+            if isinstance(failure, RefusedError):
+                error = str(failure)
                 break
         else:
-            yield _part_row(number, path=name, error=error)
+            yield _part_row(part, tally)
+            if said.warnings or said.is_incomplete:
+                yield _part_row(part, path=name, said=said)
+            return
+    yield _part_row(part, path=name, error=error)
 
 
 def _audit(
     name: str, location: str, robots: tuple[str, str], args: Sequence[str]
 ) -> tuple[bytes, Said]:
-    robots_name, distributed = robots
     with tempfile.TemporaryDirectory() as directory, _opened(location) as stream:
-        link = Path(directory) / robots_name
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(_distributed(distributed))
-        options = ["--threads", "1", "--robots", robots_name, "--partial", "part.tally"]
-        said = run_command(["audit", *args, *options, "--name", name, "-"], directory, stream)
-        return (Path(directory) / "part.tally").read_bytes(), said
+        _link(directory, robots[0], _distributed(robots[1]))
+        return _tally([f"--name={name}", "-"], directory, robots, args, stream)
+
+
+def _audit_group(
+    logs: Sequence[Log], robots: tuple[str, str], args: Sequence[str]
+) -> tuple[bytes, Said]:
+    with tempfile.TemporaryDirectory() as directory:
+        _link(directory, robots[0], _distributed(robots[1]))
+        for name, location in logs:
+            if not os.path.isabs(name):
+                _link(directory, name, location)
+        return _tally(["--", *(name for name, _ in logs)], directory, robots, args)
+
+
+def _link(directory: str, name: str, location: str) -> None:
+    """A link in a directory, by which the command knows a file under its name."""
+    link = Path(directory) / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(location)
+
+
+def _tally(
+    logs: Sequence[str],
+    directory: str,
+    robots: tuple[str, str],
+    args: Sequence[str],
+    stdin: Any = None,
+) -> tuple[bytes, Said]:
+    with tempfile.TemporaryDirectory() as other:
+        path = Path(other) / "part.tally"
+        options = ["--threads", "1", "--robots", robots[0], "--partial", str(path)]
+        said = run_command(["audit", *args, *options, *logs], directory, stdin)
+        return path.read_bytes(), said
 
 
 def _part_row(

@@ -6,7 +6,9 @@ import contextlib
 import gzip
 import json
 import os
+import pickle
 import random
+import re
 import shutil
 import signal
 import stat
@@ -39,7 +41,7 @@ from test_robots import response
 pytest.importorskip("pyspark")
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
-from botaudit import _tasks
+from botaudit import _spark_audit, _spark_classify, _spark_paths, _tasks
 from botaudit import spark as bs
 from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
@@ -179,6 +181,24 @@ def test_an_archive_needs_no_shuffle(spark: SparkSession, data: Any) -> None:
     assert frame.columns == ["verdict", "url"] and frame.count() == len(rows)
 
 
+def test_a_file_is_sent_again_if_it_changed(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([("https://a.example/x",)], "url string")
+    for directory in ("one", "two"):
+        (tmp_path / directory).mkdir()
+
+    def verdict(body: bytes, path: Path) -> str:
+        path.write_bytes(body)
+        (row,) = bs.classify_archive(frame, path, tokens=["a"], columns=["verdict"]).collect()
+        return str(row["verdict"])
+
+    one, two = (tmp_path / name / "robots.txt" for name in ("one", "two"))
+    assert verdict(b"User-agent: *\nDisallow: /x\n", one) == "disallowed"
+    assert verdict(b"User-agent: *\nDisallow: /yy\n", one) == "allowed"
+    assert verdict(b"User-agent: *\nDisallow: /x\n#", two) == "disallowed"
+    sent = {_spark_paths.distribute(spark, path) for path in (one, two, one, two)}
+    assert len(sent) == 2
+
+
 def test_warnings_of_tasks_reach_the_driver(spark: SparkSession, tmp_path: Path) -> None:
     names = ["a", "b", "c"]
     (tmp_path / "robots").mkdir()
@@ -208,6 +228,174 @@ def test_an_origin_is_judged_by_several_tasks(spark: SparkSession) -> None:
     sizes = [len(part) for part in frame.rdd.glom().collect() if part]
     assert len(sizes) > 3 and sum(sizes) == 1000 and max(sizes) < 600
     assert frame.where("verdict = 'disallowed'").count() == 111
+
+
+def test_unused_origins_can_be_left_out(spark: SparkSession, data: Any) -> None:
+    snapshots, _, rows, newest, dated = data
+    urls = url_frame(spark, rows)
+    other = [
+        Snapshot(f"https://o{n}.example", 1, "200", None, random.Random(n).randbytes(2000))
+        for n in range(500)
+    ]
+    # Canonical or not, a used origin stays.
+    used = [row._replace(origin=row.origin.upper() + ":443/") if row.origin.endswith("h3.example")
+            else row for row in snapshots]  # fmt: skip
+    who: dict[str, Any] = {"crawlers": ["GPTBot"], "tokens": ["mybot"], "skip_unused_origins": True}
+    robots = robots_frame(spark, [*used, *other])
+    for hot_rows in (20, None):
+        frame = bs.classify(urls, robots, **who, hot_rows=hot_rows)
+        assert collected(frame) == newest
+    assert collected(bs.classify(urls, robots, **who, time_column="at")) == dated
+
+    def sent(skip: bool) -> int:
+        options = {**who, "skip_unused_origins": skip, "columns": ["verdict"]}
+        return shuffled_bytes(spark, bs.classify(urls, robots, **options))
+
+    assert sent(False) - sent(True) > 400 * 2000
+    # Rows of other origins are not checked.
+    bad = robots_frame(spark, [*snapshots, Snapshot("https://o.example", 1, "fine", None, None)])
+    assert collected(bs.classify(urls, bad, **who)) == newest
+    assert "'fine' is not valid" in message(bs.classify(urls, bad, tokens=["a"]))
+    (_, problems) = bs.classify(urls, bad, **who, on_error="report")
+    assert [row["origin"] for row in problems.collect()] == ["https://o.example"]
+
+
+@pytest.mark.parametrize("partitions", [4, 9, 20])
+def test_parts_of_an_origin_are_in_different_tasks(spark: SparkSession, partitions: int) -> None:
+    robots = robots_frame(
+        spark, [Snapshot("https://a.example", 1, "200", None, b"User-agent: *\nDisallow: /1")]
+    )
+    urls = [f"https://a.example/{n}" for n in range(900)] + ["no url"] * 40
+    frame = spark.createDataFrame([(url,) for url in urls], "url string")
+    # 900 rows are nine times 100.
+    frame = bs.classify(frame, robots, tokens=["a"], partitions=partitions, hot_rows=100)
+    parts = frame.rdd.glom().collect()
+    sizes = [sum(row["origin"] is not None for row in part) for part in parts]
+    assert len(parts) == partitions and sum(sizes) == 900
+    assert sum(map(bool, sizes)) == min(9, partitions)
+    assert frame.where("verdict = 'disallowed'").count() == 111
+    assert frame.where("origin IS NULL").count() == 40
+
+
+def test_origins_are_counted_in_a_sample(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = spark.range(100_000).selectExpr("concat('https://h', id % 2, '.example/') url")
+    counted = []
+    with_origins = _spark_classify._with_origins
+
+    def spy(rows: DataFrame, column: str) -> DataFrame:
+        counted.append(rows.count())
+        return with_origins(rows, column)
+
+    monkeypatch.setattr(_spark_classify, "_with_origins", spy)
+    found = _spark_classify._copies(urls, 8, 20_000)
+    # Python sees about one row of twenty, and each origin has 50,000.
+    assert len(counted) == 1 and 4000 < counted[0] < 6000
+    assert found is not None
+    assert {row["origin"]: row["copies"] for row in found.collect()} == {
+        "https://h0.example": 3,
+        "https://h1.example": 3,
+    }
+    assert _spark_classify._copies(urls, 8, 1_000_000) is None
+
+
+def test_names_of_columns_are_free(spark: SparkSession, data: Any) -> None:
+    snapshots, archive, rows, newest, _ = data
+    names = ["URL", "url", "a.b", "back`tick", "b c", "verdict", "Origin", "c0", ""]
+    table = [("", row["url"], int(row["at"]), None, "x", row["url"][::-1], "o", n, "e")
+             for n, row in enumerate(rows)]  # fmt: skip
+    kinds = ["string", "string", "bigint", "map<string,int>", *["string"] * 3, "bigint", "string"]
+    schema = ", ".join(f"k{n} {kind}" for n, kind in enumerate(kinds))
+    frame = spark.createDataFrame(table, schema).toDF(*names)
+    kept = [*names[:5], "input_verdict", *names[6:]]
+    who: dict[str, Any] = {"crawlers": ["GPTBot"], "tokens": ["mybot"]}
+    robots = robots_frame(spark, snapshots)
+    for judged in (
+        bs.classify(frame, robots, **who, time_column="a.b", columns=None),
+        bs.classify_archive(frame, archive, **who, time_column="a.b"),
+    ):
+        assert judged.columns == [*kept, *ANSWERS]
+        found = [tuple(row) for row in judged.collect()]
+        assert {row[: len(names)] for row in found} == set(map(tuple, table))
+        dated = [(row[1], row[2], *row[len(names) :]) for row in found]
+        assert sorted(dated, key=repr) == data[4]
+    some = ["back`tick", "snapshot", "Origin", "input_verdict"]
+    for judged in (
+        bs.classify(frame, robots, **who, columns=some),
+        bs.classify_archive(frame, archive, **who, columns=some),
+    ):
+        assert judged.columns == some
+        found = sorted((row[3][::-1], row[1] or "") for row in judged.collect())
+        assert found == sorted((row[0], row[-1] or "") for row in newest)
+    twice = spark.createDataFrame([("a", "b")], "x string, y string").toDF("url", "url")
+    with pytest.raises(ValueError, match="two columns 'url'"):
+        bs.classify(twice, robots, tokens=["a"])
+
+
+def test_an_older_spark_has_the_same_answers(
+    spark: SparkSession, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark 4.0 has neither `arrow_udf` nor `repartitionById`."""
+    snapshots, _, rows, newest, _ = data
+    urls, robots = url_frame(spark, rows), robots_frame(spark, snapshots)
+    for of in (type(urls), DataFrame):
+        monkeypatch.delattr(of, "repartitionById", raising=False)
+    monkeypatch.delattr(F, "arrow_udf", raising=False)
+    who: dict[str, Any] = {"crawlers": ["GPTBot"], "tokens": ["mybot"]}
+    for hot_rows in (20, None):
+        assert collected(bs.classify(urls, robots, **who, hot_rows=hot_rows)) == newest
+
+
+def shuffled_bytes(spark: SparkSession, frame: DataFrame) -> int:
+    """The bytes that the tasks of a computation write for others."""
+    context = spark.sparkContext
+    group = f"measured {time.monotonic()}"
+    context.setJobGroup(group, group)
+    frame.write.format("noop").mode("overwrite").save()
+    context.setJobGroup("other", "other")
+    tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
+    stages = {
+        stage
+        for job in tracker.getJobIdsForGroup(group)
+        for stage in tracker.getJobInfo(job).stageIds
+    }
+    return sum(store.lastStageAttempt(stage).shuffleWriteBytes() for stage in stages)
+
+
+def test_only_needed_columns_are_read_and_sent(spark: SparkSession, tmp_path: Path) -> None:
+    rng = random.Random(1)
+    words = [rng.randbytes(9).hex() for _ in range(4000)]
+    table = [(f"https://h{rng.randrange(99)}.example/{word}", n, rng.randbytes(1000), n)
+             for n, word in enumerate(words)]  # fmt: skip
+    schema = "url string, at bigint, wide binary, `more.of it` bigint"
+    spark.createDataFrame(table, schema).write.parquet(str(tmp_path / "urls"))
+    urls = spark.read.parquet(str(tmp_path / "urls"))
+    robots = robots_frame(spark, [Snapshot("https://h1.example", 1, "200", None, b"")])
+    (tmp_path / "robots").mkdir()
+
+    def read(frame: DataFrame) -> set[str]:
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        return set(re.findall(r"ReadSchema: struct<([^>]*)>", plan))
+
+    def classified(*columns: str, **options: Any) -> DataFrame:
+        return bs.classify(urls, robots, tokens=["a"], columns=columns, **options)
+
+    assert read(classified("verdict", "origin")) == {"url:string"}
+    assert read(classified("verdict", "more.of it", hot_rows=None)) == {
+        "url:string,more.of it:bigint"
+    }
+    assert read(classified("url", time_column="at")) == {"url:string,at:bigint"}
+    by_archive = bs.classify_archive(urls, tmp_path / "robots", tokens=["a"], columns=["verdict"])
+    assert read(by_archive) == {"url:string"}
+    origins = _spark_classify._with_origins(urls.select("url"), "url")
+    needed = shuffled_bytes(spark, origins.repartition(4, "origin"))
+    assert needed > 9 * 4000
+    assert shuffled_bytes(spark, classified("url", "verdict")) < 1.3 * needed
+    assert shuffled_bytes(spark, classified("wide", "verdict")) > 1000 * 4000
+    # The columns that are returned do not pass Python on the way to the shuffle.
+    plan = classified("wide", "verdict")._jdf.queryExecution().executedPlan().toString()
+    assert re.search(r"ArrowEvalPython \[run\(url#\d+\)#", plan) and plan.count("MapInArrow") == 2
 
 
 def warcs(directory: Path) -> list[Path]:
@@ -379,7 +567,9 @@ def test_an_audit_is_that_of_the_command(
     flags = ["--min-parse-rate", "0", *args]
     command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs")
     rng.shuffle(names)
-    monkeypatch.setattr(bs, "_FAN_IN", rng.choice([2, 3, 32]))
+    monkeypatch.setattr(_spark_audit, "_FAN_IN", rng.choice([2, 3, 32]))
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MIN", rng.choice([1, 20_000, 1 << 20]))
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MAX", 40_000)
     assert bs.audit(spark, names, robots="data/robots", output="report", args=flags) == {}
     same_report(workplace / "whole", workplace / "report")
 
@@ -398,9 +588,199 @@ def test_a_log_that_cannot_be_read_is_named(spark: SparkSession, workplace: Path
     assert damaged["name"] == "logs/gone.log" and "No such file" in damaged["damage"]
     with pytest.raises(RuntimeError, match="1 of 1 logs"):
         bs.audit(spark, names[-1:], robots="data/robots", output="x", on_error="report")
-    with pytest.raises(RuntimeError, match="--nonsense"):
-        bs.audit(spark, names[:1], robots="data/robots", output="x", args=["--nonsense"])
     assert not (workplace / "x").exists()
+
+
+def test_mistakes_of_an_audit_are_named_before_the_first_task(
+    spark: SparkSession, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = write_logs(workplace, random.Random(1), 3)
+    (workplace / "full").mkdir()
+    (workplace / "full/file").touch()
+
+    def no_task(*_: object, **__: object) -> None:
+        raise AssertionError("a task was made")
+
+    monkeypatch.setattr(_spark_audit, "task", no_task)
+
+    def check(kind: type[Exception], match: str, **options: Any) -> None:
+        given: dict[str, Any] = {"paths": names, "robots": "data/robots", "output": "report"}
+        with pytest.raises(kind, match=match):
+            bs.audit(spark, **given | options)
+        assert not (workplace / "report").exists()
+
+    for args, match in [
+        (["--nonsense"], "^args: unexpected argument '--nonsense'"),
+        (["--min-parse-rate", "many"], "^args: invalid value 'many'"),
+        (["--what-if", "draft.txt"], "^args: --what-if: cannot read robots.txt draft.txt"),
+        (["--ip-salt", "x"], "it has no effect without --ip"),
+        (["other.log"], "^args: --name needs exactly one input"),
+        (["-oreport"], "^args: .*--output"),
+        (["--infer-outages"], "--infer-outages, which does not work here: it reads all logs twice"),
+        (["--verify-dns"], "--verify-dns.*twice.*--collect first"),
+        (["--fetch"], "--fetch.*botaudit.fetch"),
+        (["--output=x"], "--output, which does not work here: write output="),
+        (["--robots", "x"], "write robots="),
+        (["--evidence=x.csv"], "would replace the file"),
+        (["--fail-on", "violations > 0"], "read the tables"),
+        (["-h"], "--help without Spark"),
+    ]:
+        check(ValueError, match, args=args)
+    check(TypeError, r"args is one text; write args=\['--ip', 'mask'\]", args="--ip mask")
+    check(ValueError, "^output: .*full: is not a report.*use another output,", output="full")
+    check(ValueError, "^output: .*00.log/x", output=f"{names[0]}/x")
+    check(ValueError, "^output: .*current directory", output=".")
+    check(FileNotFoundError, "nowhere does not exist", robots="nowhere")
+    check(ValueError, r"robots '../x' has '\.\.'", robots="../x")
+    for path, match in [
+        ("logs", r"the directory 'logs'; name its files: sorted\(Path\('logs'\).iterdir\(\)\)"),
+        ((workplace / "logs").as_uri(), "the directory 'file://"),
+        ("logs/*.log", r"the pattern 'logs/\*\.log'; name its files: sorted\(glob.glob\("),
+        ("logs/0[01].log", "the pattern"),
+        ("s3://bucket/logs/*.gz", r"the pattern 's3://bucket/logs/\*\.gz'; name each file"),
+    ]:
+        check(ValueError, match, paths=[*names, path])
+        with pytest.raises(ValueError, match=match):
+            bs.robots_from_warcs(spark, [path])
+    # A name with such a sign is a file if it is there.
+    (workplace / "logs/a[1].log").write_bytes(b"")
+    check(AssertionError, "a task was made", paths=[*names, "logs/a[1].log"])
+
+
+def test_a_first_pass_can_be_made_without_spark(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 3)
+    flags = ["--min-parse-rate", "0", "--infer-outages"]
+    command("audit", "-q", *flags, "--robots", "data/robots", "--collect", "first", *names)
+    flags += ["--collected", str(workplace / "first")]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", *names)
+    bs.audit(spark, names, robots="data/robots", output="report", args=flags)
+    same_report(workplace / "whole", workplace / "report")
+
+
+def test_small_logs_share_tasks(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Spark."""
+    names = [f"{n:03}.log" for n in range(300)]
+    for name in names:
+        (workplace / name).write_bytes(b"x" * 1000)
+    (workplace / "large.log").write_bytes(b"x" * 3000)
+
+    def groups(names: list[str], robots: str = "robots", parallelism: int = 2) -> list[list[str]]:
+        logs = [(name, os.path.abspath(name)) for name in names]
+        found = _spark_audit._groups(logs, robots, parallelism)
+        return [[name for name, _ in group] for group in found]
+
+    assert groups(names) == [names]
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MIN", 2500)
+    assert list(map(len, groups(names, parallelism=3))) == [100] * 3
+    shuffled = random.Random(1).sample(names, 300)
+    assert groups(shuffled, parallelism=3) == groups(names, parallelism=3)
+    assert groups(names, parallelism=1000) == [names[n : n + 2] for n in range(0, 300, 2)]
+    assert groups(["large.log", *names[:3]], parallelism=10) == [
+        names[:2], names[2:3], ["large.log"]
+    ]  # fmt: skip
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MAX", 1500)
+    assert groups(names) == [[name] for name in names]
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MAX", 1 << 20)
+    monkeypatch.setattr(_spark_audit, "_GROUP_BYTES_MIN", 1 << 20)
+    monkeypatch.setattr(_spark_audit, "_GROUP_LOGS_MAX", 7)
+    assert list(map(len, groups(names))) == [7] * 42 + [6]
+    # Sizes that are not known here, and names that cannot be links in the directory of a task.
+    os.mkfifo("pipe")
+    (workplace / "robots").mkdir()
+    (workplace / "robots/a.log").touch()
+    alone = ["-", "../a.log", "gone.log", "pipe", "robots/a.log"]
+    expected = sorted([*([name] for name in alone), names[:2]])
+    assert sorted(groups([*alone, *names[:2]])) == expected
+    assert groups(["000.log"], robots="000.log/x") == [["000.log"]]
+
+
+def test_many_small_logs_are_named_as_given(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 60)
+    # A name that looks like an option, a hidden file, a whole path, and a directory of its own.
+    moved = ["-x.log", ".hidden.log", str(workplace / "whole.log"), "deep/er/a b'c.log", "./é.log"]
+    for name, other in zip(names, moved, strict=False):
+        (workplace / other).parent.mkdir(parents=True, exist_ok=True)
+        (workplace / name).rename(workplace / other)
+    names = [*moved, *names[len(moved) :]]
+    flags = ["--min-parse-rate", "0"]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "--", *names)
+    bs.audit(spark, names, robots="data/robots", output="report", args=flags)
+    same_report(workplace / "whole", workplace / "report")
+
+
+def test_one_process_audits_a_group(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Spark."""
+    names = write_logs(workplace, random.Random(1), 40)
+    runs: list[int] = []
+    run_command = _tasks.run_command
+
+    def counted(arguments: list[str], *others: Any) -> _tasks.Said:
+        runs.append(sum(argument.startswith("logs/") for argument in arguments))
+        return run_command(arguments, *others)
+
+    monkeypatch.setattr(_tasks, "run_command", counted)
+    monkeypatch.setattr(_tasks, "_distributed", lambda _: str(workplace / "data/robots"))
+
+    def audited(*names: str, rate: str = "0") -> list[dict[str, Any]]:
+        runs.clear()
+        logs = [(name, os.path.abspath(name)) for name in names]
+        found = _tasks._audited(7, logs, ("data/robots", ""), ["--min-parse-rate", rate])
+        return pa.Table.from_batches(found, _tasks._PART).to_pylist()  # type: ignore[no-any-return]
+
+    (row,) = audited(*names)
+    assert row["part"] == 7 and row["tally"] and row["path"] is None and runs == [40]
+    # Only the halves with a fault are split.
+    rows = audited(*names, "logs/gone.log")
+    assert {row["path"]: row["error"] is None for row in rows if row["tally"] is None} == {
+        "logs/gone.log": False
+    }
+    assert len(runs) <= 2 * 6 + 1
+    # What the command refuses is not tried again; what cannot be opened is.
+    (workplace / "logs/text.log").write_bytes(b"".join(b"%d is a number\n" % n for n in range(99)))
+    for name, attempts in [("logs/text.log", 1), ("logs/gone.log", 0)]:
+        tries: list[str] = []
+        opened = _tasks._opened
+        monkeypatch.setattr(_tasks, "_opened", lambda path: tries.append(path) or opened(path))  # noqa: B023
+        (row,) = audited(name, rate="50")
+        monkeypatch.setattr(_tasks, "_opened", opened)
+        assert row["path"] == name and row["error"] and len(runs) == attempts
+        assert len(tries) == (1 if attempts else 3)
+
+
+def test_faults_in_a_group_are_those_of_their_logs(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 40)
+    (workplace / "logs/not-a-log").write_bytes(b"".join(b"%d is a number\n" % n for n in range(99)))
+    cut = (workplace / names[7]).read_bytes()[:-50]
+    (workplace / names[7]).write_bytes(cut)
+    bad = [names[7], "logs/not-a-log", "logs/gone.log"]
+    given = [*names, *bad[1:]]
+    (workplace / names[20]).write_bytes(b"")
+    with pytest.warns(UserWarning):
+        found = bs.audit(
+            spark, given, robots="data/robots", output="report", on_error="report",
+            args=["--min-parse-rate", "50"],
+        )  # fmt: skip
+    assert sorted(found) == sorted(bad)
+    assert "truncated gzip" in found[names[7]] and "No such file" in found["logs/gone.log"]
+    assert "not-a-log" in found["logs/not-a-log"]
+    run = json.loads((workplace / "report/run.json").read_text())
+    assert sorted(made["name"] for made in run["inputs"]) == sorted(given)
+    damaged = {made["name"] for made in run["inputs"] if made["damage"]}
+    assert damaged == set(bad)
+    good = [name for name in given if name not in bad]
+    command("audit", "-q", "--robots", "data/robots", "-o", "whole", *good, names[7], exit_code=3)
+    whole = json.loads((workplace / "whole/run.json").read_text())
+    assert run["requests"] == whole["requests"]
+
+
+def test_copies_in_a_group_are_those_of_the_command(spark: SparkSession, workplace: Path) -> None:
+    names = write_logs(workplace, random.Random(1), 4)
+    copy = "logs/00.log.1.gz"
+    (workplace / copy).write_bytes(gzip.compress((workplace / names[0]).read_bytes()))
+    flags = ["--min-parse-rate", "0"]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs")
+    bs.audit(spark, [copy, *names], robots="data/robots", output="report", args=flags)
+    same_report(workplace / "whole", workplace / "report")
 
 
 def said_by(run: subprocess.CompletedProcess[bytes]) -> set[str]:
@@ -592,6 +972,13 @@ def test_bad_rows_of_robots_are_reported(spark: SparkSession) -> None:
         unknown = {(name, "unknown", "nothing-known") for name in "bcdghi"}
         assert found == disallowed | unknown | {("f", "allowed", "no-robots-txt")}
         assert answers.count() == 2 * len(urls)
+    # The same without the table.
+    answers = bs.classify(frame, robots.unionAll(bad), tokens=["a"], on_error="null")
+    rows_of = ["rule_line", "pattern", "group", "snapshot"]
+    known = {row["url"][8]: [row[name] for name in rows_of] for row in answers.collect()}
+    assert {name for name, facts in known.items() if facts == [None] * 4} == set("bcdfghi")
+    found = {(row["url"][8], row["verdict"], row["reason"]) for row in answers.collect()}
+    assert {row for row in found if row[1] == "unknown"} == unknown
     assert problems.schema.simpleString() == (
         "struct<origin:string,fetched_at:timestamp,what:string>"
     )
@@ -604,6 +991,8 @@ def test_bad_rows_of_robots_are_reported(spark: SparkSession) -> None:
     assert "fetched_at is null" in said["https://i.example"] and "is null" in said[None]
     with pytest.raises(ValueError, match="on_error is 'x'"):
         bs.classify(frame, robots, tokens=["a"], on_error="x")
+    with pytest.raises(ValueError, match="write 'fail' or 'report'"):
+        bs.robots_from_warcs(spark, ["a"], on_error="null")
 
 
 def test_bad_columns_are_refused_at_once(spark: SparkSession, tmp_path: Path) -> None:
@@ -624,6 +1013,10 @@ def test_bad_columns_are_refused_at_once(spark: SparkSession, tmp_path: Path) ->
     check(ValueError, "no crawler is given", url="link", tokens=[])
     check(ValueError, "crawlers of its own", url="link", crawler_column="link")
     check(ValueError, "hot_rows is 0", url="link", hot_rows=0)
+    check(ValueError, "partitions is 0", url="link", partitions=0)
+    check(ValueError, "partitions is -1", url="link", partitions=-1)
+    check(TypeError, "columns is one text", url="link", columns="link")
+    check(ValueError, "columns is empty", url="link", columns=[])
     check(ValueError, "robots has no column 'body'", url="link", robots=robots.drop("body"))
     number = robots.selectExpr("origin", "1 fetched_at", "outcome", "body")
     check(
@@ -677,7 +1070,11 @@ def stop_one_executor(killed: list[int]) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="executors are found in /proc")
-def test_a_killed_executor_changes_nothing(data: Any, workplace: Path) -> None:
+def test_a_killed_executor_changes_nothing(
+    data: Any, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A task for each log.
+    monkeypatch.setattr(_spark_audit, "_GROUP_LOGS_MAX", 1)
     snapshots, _, rows, _, dated = data
     spark = session("local-cluster[2,1,1024]")
     if not spark.sparkContext.master.startswith("local-cluster"):
@@ -735,6 +1132,52 @@ bs.classify_archive(urls, "ROBOTS", tokens=["a"]).collect()
     assert run.returncode != 0
     assert "botaudit cannot be imported on worker" in said and "install the wheel" in said
     assert "PYSPARK_PYTHON" in said
+
+
+def test_spark_connect_has_the_same_results(data: Any, workplace: Path) -> None:
+    pytest.importorskip("grpc_status")
+    snapshots, archive, rows, newest, _ = data
+    names = write_logs(workplace, random.Random(1), 5)
+    flags = ["--min-parse-rate", "0"]
+    command("audit", "-q", *flags, "--robots", "data/robots", "-o", "whole", "logs")
+    given = {
+        "robots": [(row.origin, row.time, row.outcome, row.max_age, row.body) for row in snapshots],
+        "rows": [(row["url"], int(row["at"])) for row in rows],
+    }
+    (workplace / "given.pickle").write_bytes(pickle.dumps(given))
+    script = f"""
+import pickle
+from pyspark.sql import SparkSession
+from botaudit import spark as bs
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
+spark.conf.set("spark.sql.shuffle.partitions", "3")
+given = pickle.loads(open("given.pickle", "rb").read())
+robots = spark.createDataFrame(given["robots"], "origin string, fetched_at timestamp, "
+    "outcome string, max_age bigint, body binary")
+urls = spark.createDataFrame(given["rows"], "url string, at bigint")
+who = dict(crawlers=["GPTBot"], tokens=["mybot"])
+found = [bs.classify(urls, robots, hot_rows=hot_rows, **who) for hot_rows in (50, None)]
+found += bs.classify(urls, robots, on_error="report", **who)
+found.append(bs.classify_archive(urls, {str(archive)!r}, **who))
+found.append(bs.restrictions(robots, tokens=["a"]))
+found.append(bs.robots_from_warcs(spark, {list(map(str, warcs(workplace)))!r}))
+problems = bs.audit(spark, {names!r}, robots="data/robots", output="report", args={flags!r})
+open("found.pickle", "wb").write(pickle.dumps(
+    (type(spark).__module__, [[tuple(row) for row in of.collect()] for of in found], problems)))
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, cwd=workplace
+    )
+    assert run.returncode == 0, run.stderr.decode()[-5000:]
+    module, found, problems = pickle.loads((workplace / "found.pickle").read_bytes())
+    assert "connect" in module and problems == {}
+    *judged, bad, by_archive, restrictions, of_warcs = found
+    assert ("https://c.example", "200") in {(row[0], row[2]) for row in of_warcs}
+    assert bad == []
+    for answers_of in (*judged, by_archive):
+        assert sorted(answers_of, key=repr) == newest
+    assert len(restrictions) == len({row.origin for row in snapshots})
+    same_report(workplace / "whole", workplace / "report")
 
 
 def test_the_module_is_about_rows_of_a_table(data: Any) -> None:

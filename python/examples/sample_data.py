@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import botaudit
-from botaudit import spark as botaudit_spark
+import pybotaudit
+from pybotaudit import spark as botaudit_spark
 from pyspark.sql import SparkSession
 
 
@@ -22,7 +22,7 @@ def main() -> None:
     spark.sparkContext.setLogLevel("ERROR")
     logs = sorted(Path("sample-data/logs").iterdir())
     botaudit_spark.audit(spark, logs, robots="sample-data/robots", output=report)
-    violations = botaudit.read_report(report)["violations"]
+    violations = pybotaudit.read_report(report)["violations"]
     print(f"{report}: {len(violations)} broken rules")
     rows = violations.select(["origin", "example_target"]).to_pylist()
     urls = [(row["origin"] + row["example_target"],) for row in rows]

@@ -24,7 +24,7 @@ pub struct Answers {
 }
 
 /// The texts of the columns that were built so far, which later columns continue.
-#[pyclass(frozen, module = "botaudit._botaudit")]
+#[pyclass(frozen, module = "pybotaudit._botaudit")]
 #[derive(Default)]
 pub struct AnswerTexts(Mutex<HashMap<&'static str, Texts>>);
 

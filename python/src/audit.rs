@@ -23,8 +23,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// How long a stopped audit may take to end; then it ends in the background.
 const END_MAX: Duration = Duration::from_secs(10);
 
-/// A finished audit. See `botaudit/_audit.py`, which is the interface.
-#[pyclass(frozen, module = "botaudit._botaudit")]
+/// A finished audit. See `pybotaudit/_audit.py`, which is the interface.
+#[pyclass(frozen, module = "pybotaudit._botaudit")]
 pub struct AuditReport(botaudit::AuditReport);
 
 #[pymethods]

@@ -34,8 +34,8 @@ const BATCH_PARTS: usize = 8;
 /// The most bytes of a name of a crawler, a user agent or a time that are read.
 const CELL_BYTES_MAX: usize = 1 << 20;
 
-/// See `botaudit/_classifier.py`, which is the interface.
-#[pyclass(frozen, module = "botaudit._botaudit")]
+/// See `pybotaudit/_classifier.py`, which is the interface.
+#[pyclass(frozen, module = "pybotaudit._botaudit")]
 pub struct Classifier {
     registry: Registry,
     /// The crawlers of all rows; `None` if each row names its crawler.

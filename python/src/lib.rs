@@ -1,4 +1,4 @@
-//! The native half of the Python package `botaudit`; `python/botaudit` holds the other half and is
+//! The native half of the Python package `pybotaudit`; `python/pybotaudit` holds the other half and is
 //! the interface.
 
 mod answers;

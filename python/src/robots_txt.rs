@@ -30,7 +30,7 @@ fn dialect_of(name: &str) -> PyResult<Dialect> {
 }
 
 /// A parsed robots.txt.
-#[pyclass(frozen, module = "botaudit")]
+#[pyclass(frozen, module = "pybotaudit")]
 pub struct RobotsTxt {
     robots: botaudit::RobotsTxt,
     dialect: Dialect,
@@ -101,13 +101,13 @@ impl RobotsTxt {
         Ok(delay.and_then(|delay| delay.milliseconds).map(|delay| delay as f64 / 1000.0))
     }
 
-    /// The groups, as `botaudit.Group`.
+    /// The groups, as `pybotaudit.Group`.
     #[getter]
     fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("botaudit._robots_txt")?.call_method1("groups", (self.group_parts(),))
+        py.import("pybotaudit._robots_txt")?.call_method1("groups", (self.group_parts(),))
     }
 
-    /// The rules of all groups, as `botaudit.Rule`.
+    /// The rules of all groups, as `pybotaudit.Rule`.
     #[getter]
     fn rules<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let rules: RuleParts = self
@@ -118,7 +118,7 @@ impl RobotsTxt {
             .flat_map(|group| &group.rules)
             .map(rule_parts)
             .collect();
-        py.import("botaudit._robots_txt")?.call_method1("rules", (rules,))
+        py.import("pybotaudit._robots_txt")?.call_method1("rules", (rules,))
     }
 
     /// The values of all Sitemap lines; what is not visible text is `\xHH`.
@@ -234,7 +234,7 @@ impl RobotsTxt {
 }
 
 /// The rules of a robots.txt for one crawler.
-#[pyclass(frozen, module = "botaudit")]
+#[pyclass(frozen, module = "pybotaudit")]
 pub struct Matcher(botaudit::Matcher);
 
 #[pymethods]
@@ -258,7 +258,7 @@ impl Matcher {
 /// Line, severity, code, message and advice of each finding.
 type Findings = Vec<(u32, &'static str, &'static str, String, String)>;
 
-/// See `botaudit.lint`, which gives these tuples names.
+/// See `pybotaudit.lint`, which gives these tuples names.
 #[pyfunction]
 pub fn lint(py: Python<'_>, body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<Findings> {
     let (body, dialect) = (bytes_of(body, "body")?, dialect_of(dialect)?);

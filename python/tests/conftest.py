@@ -46,7 +46,7 @@ def command(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the command line of the wheel."""
     run = subprocess.run(
-        [sys.executable, "-m", "botaudit", *map(str, arguments)],
+        [sys.executable, "-m", "pybotaudit", *map(str, arguments)],
         check=False,
         capture_output=True,
         **options,

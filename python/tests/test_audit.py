@@ -11,8 +11,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import botaudit
 import pyarrow as pa
+import pybotaudit
 import pytest
 from conftest import REPOSITORY, command, interrupted, ticks_during
 
@@ -28,10 +28,10 @@ OF_COMMAND = {
 
 
 @pytest.fixture(scope="module")
-def sample() -> botaudit.AuditReport:
+def sample() -> pybotaudit.AuditReport:
     """The audit of the sample data."""
     robots = REPOSITORY / "sample-data/robots"
-    return botaudit.audit(REPOSITORY / "sample-data/logs", robots=robots)
+    return pybotaudit.audit(REPOSITORY / "sample-data/logs", robots=robots)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_the_files_are_those_of_the_command(
     by_command = tmp_path / "by-command"
     arguments = ["--robots", "sample-data/robots", "-o", by_command, "sample-data/logs"]
     printed = command("audit", *flags, *arguments).stdout.decode()
-    report = botaudit.audit("sample-data/logs", robots="sample-data/robots", **options)
+    report = pybotaudit.audit("sample-data/logs", robots="sample-data/robots", **options)
     report.save(tmp_path / "by-python")
     found = files(tmp_path / "by-python")
     assert found == files(by_command) and len(found) > 20
@@ -89,13 +89,13 @@ def test_the_files_are_those_of_the_command(
     run, expected = report.run, json.loads((by_command / "run.json").read_text())
     assert {**run, "made_at_utc": None} == {**expected, "made_at_utc": None}
     # Tables are the same before and after they were written.
-    tables = botaudit.read_report(by_command)
+    tables = pybotaudit.read_report(by_command)
     assert set(report.tables) == set(tables)
     for name, table in tables.items():
         assert report.table(name).equals(table), name
 
 
-def test_tables_are_of_any_library(sample: botaudit.AuditReport) -> None:
+def test_tables_are_of_any_library(sample: pybotaudit.AuditReport) -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     assert isinstance(sample.violations, pa.Table)
     assert sample.violations is sample.table("violations")
@@ -109,7 +109,7 @@ def test_tables_are_of_any_library(sample: botaudit.AuditReport) -> None:
         sample.table("violation")
 
 
-def test_a_report_says_what_it_is(sample: botaudit.AuditReport, small: dict[str, Path]) -> None:
+def test_a_report_says_what_it_is(sample: pybotaudit.AuditReport, small: dict[str, Path]) -> None:
     assert sample.has_violations and sample.unjudged is None
     assert (
         repr(sample)
@@ -120,20 +120,20 @@ def test_a_report_says_what_it_is(sample: botaudit.AuditReport, small: dict[str,
         "has_violations", "is_complete", "run", "save", "summary", "table", "tables", "to_arrow",
         "to_pandas", "to_polars", "unjudged", "violations", "warnings",
     }  # fmt: skip
-    report = botaudit.audit(small["logs"], robots=small["robots"], since="2999-01-01")
+    report = pybotaudit.audit(small["logs"], robots=small["robots"], since="2999-01-01")
     assert any("is in the future" in warning for warning in report.warnings)
     assert not report.has_violations and report.is_complete
     directory = small["logs"].with_name("robots")
     directory.mkdir()
     (directory / "b.example").write_text("")
-    other = botaudit.audit(small["logs"], robots=directory, origin="https://a.example")
+    other = pybotaudit.audit(small["logs"], robots=directory, origin="https://a.example")
     assert other.unjudged is not None and "no request could be judged" in other.unjudged
 
 
 def test_arguments_are_the_flags_of_the_command() -> None:
     text = command("audit", "--help").stdout.decode()
     flags = set(re.findall(r"(?m)^ {2,6}(?:-\w, )?--([a-z][a-z-]+)", text))
-    arguments = {name.replace("_", "-") for name in inspect.signature(botaudit.audit).parameters}
+    arguments = {name.replace("_", "-") for name in inspect.signature(pybotaudit.audit).parameters}
     assert arguments - flags == {"logs", "progress"}
     assert flags - arguments <= OF_COMMAND
     assert len(flags) > 40
@@ -145,27 +145,27 @@ def refused(*parts: str) -> pytest.RaisesExc[ValueError]:
 
 def test_mistakes_are_named(small: dict[str, Path], tmp_path: Path) -> None:
     with refused("ip: 'some': write none, mask, hash or full; threads: expected a whole number"):
-        botaudit.audit(small["logs"], robots=small["robots"], ip="some", threads=-1)
+        pybotaudit.audit(small["logs"], robots=small["robots"], ip="some", threads=-1)
     with refused("dns_max: it has no effect without verify_dns"):
-        botaudit.audit(small["logs"], robots=small["robots"], dns_max=3)
+        pybotaudit.audit(small["logs"], robots=small["robots"], dns_max=3)
     with refused("until", "is not later than"):
-        botaudit.audit(
+        pybotaudit.audit(
             small["logs"], robots=small["robots"], since="2026-02-01", until="2026-01-01"
         )
     with refused("logs is empty"):
-        botaudit.audit([], robots=small["robots"])
+        pybotaudit.audit([], robots=small["robots"])
     with refused("nothing"):
-        botaudit.audit([tmp_path / "nothing"], robots=small["robots"])
+        pybotaudit.audit([tmp_path / "nothing"], robots=small["robots"])
     with pytest.raises(FileNotFoundError, match="cannot read robots"):
-        botaudit.audit(small["logs"], robots=tmp_path / "nowhere")
+        pybotaudit.audit(small["logs"], robots=tmp_path / "nowhere")
     with refused("robots is not UTF-8"):
-        botaudit.audit(small["logs"], robots="caf\udce9.txt")
+        pybotaudit.audit(small["logs"], robots="caf\udce9.txt")
     with pytest.raises(TypeError, match="fetch"):
-        botaudit.audit(small["logs"], robots=small["robots"], fetch=True)  # type: ignore[call-arg]
+        pybotaudit.audit(small["logs"], robots=small["robots"], fetch=True)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="paths is of the type bytes"):
-        botaudit.audit(small["logs"], robots=small["robots"], paths=b"x")  # type: ignore[arg-type]
+        pybotaudit.audit(small["logs"], robots=small["robots"], paths=b"x")  # type: ignore[arg-type]
     with refused(str(tmp_path)):
-        botaudit.audit(small["logs"], robots=small["robots"]).save(tmp_path)
+        pybotaudit.audit(small["logs"], robots=small["robots"]).save(tmp_path)
 
 
 def test_texts_reach_the_audit_unchanged(small: dict[str, Path]) -> None:
@@ -173,25 +173,25 @@ def test_texts_reach_the_audit_unchanged(small: dict[str, Path]) -> None:
     directory.mkdir()
     robots = directory / "robots.txt"
     robots.write_bytes(small["robots"].read_bytes())
-    report = botaudit.audit(small["logs"], robots=robots, origin="https://a.example")
+    report = pybotaudit.audit(small["logs"], robots=robots, origin="https://a.example")
     assert report.run["options"]["robots"] == str(robots)
     assert report.violations["requests"].to_pylist() == [20]
 
 
 def test_progress_is_told(small: dict[str, Path]) -> None:
     told: list[tuple[int, int | None]] = []
-    botaudit.audit(
+    pybotaudit.audit(
         small["logs"], robots=small["robots"], progress=lambda *bytes_of: told.append(bytes_of)
     )
     size = small["logs"].stat().st_size
     assert told[-1] == (size, size)
     with pytest.raises(ZeroDivisionError):
-        botaudit.audit(small["logs"], robots=small["robots"], progress=lambda *_: 1 / 0)
+        pybotaudit.audit(small["logs"], robots=small["robots"], progress=lambda *_: 1 / 0)
 
 
 def test_a_bar_is_shown(small: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("tqdm")
-    botaudit.audit(small["logs"], robots=small["robots"], progress=True)
+    pybotaudit.audit(small["logs"], robots=small["robots"], progress=True)
     assert "100%" in capsys.readouterr().err
 
 
@@ -200,7 +200,7 @@ def test_without_tqdm_an_audit_runs(
 ) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with pytest.warns(UserWarning, match="pip install tqdm"):
-        report = botaudit.audit(small["logs"], robots=small["robots"], progress=True)
+        report = pybotaudit.audit(small["logs"], robots=small["robots"], progress=True)
     assert report.has_violations
 
 
@@ -208,7 +208,7 @@ def test_other_threads_run_meanwhile(small: dict[str, Path]) -> None:
     with small["logs"].open("a") as log:
         log.writelines(LINE.format(number, "GPTBot/1.2") for number in range(200_000))
     robots = small["robots"]
-    assert ticks_during(lambda: botaudit.audit(small["logs"], robots=robots, threads=1)) > 10
+    assert ticks_during(lambda: pybotaudit.audit(small["logs"], robots=robots, threads=1)) > 10
 
 
 def test_ctrl_c_ends_an_audit(small: dict[str, Path]) -> None:
@@ -218,14 +218,14 @@ def test_ctrl_c_ends_an_audit(small: dict[str, Path]) -> None:
         for _ in range(40):
             log.write(lines)
     script = f"""
-import botaudit, resource, sys, time
+import pybotaudit, resource, sys, time
 def cpu():
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 def told(done, total):
     print("ready", flush=True)
 try:
-    botaudit.audit([{str(big)!r}] , robots={str(small["robots"])!r}, threads=1, progress=told)
+    pybotaudit.audit([{str(big)!r}] , robots={str(small["robots"])!r}, threads=1, progress=told)
 except KeyboardInterrupt:
     before = cpu()
     time.sleep(0.5)
@@ -238,5 +238,5 @@ def test_no_process_is_started(small: dict[str, Path]) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        botaudit.audit(str(small["logs"]), robots=str(small["robots"]))
+        pybotaudit.audit(str(small["logs"]), robots=str(small["robots"]))
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime == before

@@ -9,11 +9,11 @@ import random
 import statistics
 from typing import Any
 
-import botaudit
 import pyarrow as pa
+import pybotaudit
 import pytest
-from botaudit import _bootstrap
 from conftest import REPOSITORY
+from pybotaudit import _bootstrap
 
 COUNTS = [(9, 10), (3, 12), (0, 5), (40, 44), (7, 7)]
 """Kept and requests of five sites."""
@@ -68,7 +68,7 @@ def test_an_interval_is_that_of_the_definition(rng: random.Random) -> None:
     for sites in (5, 6, 17, 60):
         counts = random_counts(rng, sites)
         seed = rng.randrange(99)
-        found = botaudit.bootstrap(table(counts), resamples=400, level=0.9, seed=seed)
+        found = pybotaudit.bootstrap(table(counts), resamples=400, level=0.9, seed=seed)
         # 5 % of 400 are beyond each end.
         assert interval(found) == slow_interval(counts, 400, 20, seed)
         kept, requests = map(sum, zip(*counts, strict=True))
@@ -82,7 +82,7 @@ def test_an_interval_is_that_of_the_definition(rng: random.Random) -> None:
                 "share": kept / requests,
             }
         ]
-    defaults = botaudit.bootstrap(table(counts))
+    defaults = pybotaudit.bootstrap(table(counts))
     assert interval(defaults) == slow_interval(counts, 2000, 50, 0)
 
 
@@ -92,7 +92,7 @@ def test_an_interval_is_near_that_of_all_possible_resamples() -> None:
         for drawn in itertools.product(COUNTS, repeat=5)
     )
     assert len(every) == 3125
-    found = interval(botaudit.bootstrap(table(COUNTS), resamples=20_000, seed=3))
+    found = interval(pybotaudit.bootstrap(table(COUNTS), resamples=20_000, seed=3))
     for end, share in zip(found, (0.025, 0.975), strict=True):
         # The rank of the end is off by at most 4 standard errors of a share of 20,000 draws.
         error = 4 * math.sqrt(share * (1 - share) / 20_000)
@@ -103,7 +103,7 @@ def test_an_interval_is_near_that_of_all_possible_resamples() -> None:
 
 def test_an_interval_of_many_equal_sites_is_that_of_their_mean(rng: random.Random) -> None:
     counts = [(rng.randint(20, 80), 100) for _ in range(400)]
-    found = botaudit.bootstrap(table(counts))
+    found = pybotaudit.bootstrap(table(counts))
     shares = [kept / 100 for kept, _ in counts]
     mean, error = statistics.mean(shares), statistics.pstdev(shares) / math.sqrt(400)
     low, high = interval(found)
@@ -118,11 +118,11 @@ def test_an_interval_of_many_equal_sites_is_that_of_their_mean(rng: random.Rando
 def test_an_interval_depends_on_its_own_rows_and_the_seed_alone(rng: random.Random) -> None:
     counts = random_counts(rng, 30)
     one = table(counts)
-    found = botaudit.bootstrap(one)
-    assert found.equals(botaudit.bootstrap(one))
-    assert not found.equals(botaudit.bootstrap(one, seed=1))
+    found = pybotaudit.bootstrap(one)
+    assert found.equals(pybotaudit.bootstrap(one))
+    assert not found.equals(pybotaudit.bootstrap(one, seed=1))
     order = rng.sample(range(30), 30)
-    assert found.equals(botaudit.bootstrap(one.take(order)))
+    assert found.equals(pybotaudit.bootstrap(one.take(order)))
     # Rows of a site add up, such as those of both kinds of groups.
     parts = [(kept // 2, requests // 2) for kept, requests in counts]
     rest = [
@@ -130,44 +130,44 @@ def test_an_interval_depends_on_its_own_rows_and_the_seed_alone(rng: random.Rand
         for (kept, requests), part in zip(counts, parts, strict=True)
     ]
     halves = pa.concat_tables([table(parts), table(rest)])
-    assert found.equals(botaudit.bootstrap(halves))
+    assert found.equals(pybotaudit.bootstrap(halves))
     others = pa.concat_tables(
         [table(random_counts(rng, 12), "AhrefsBot"), one, table([], "bingbot")]
     )
-    both = botaudit.bootstrap(others)
+    both = pybotaudit.bootstrap(others)
     assert both["crawler"].to_pylist() == ["AhrefsBot", "GPTBot"]
     assert both.slice(1).equals(found)
     # A site without requests is none of the sites.
-    assert found.equals(botaudit.bootstrap(table([*counts, (0, 0)])))
+    assert found.equals(pybotaudit.bootstrap(table([*counts, (0, 0)])))
 
 
 def test_a_few_sites_have_no_interval() -> None:
     for sites in range(1, 6):
-        found = botaudit.bootstrap(table(COUNTS[:sites]))
+        found = pybotaudit.bootstrap(table(COUNTS[:sites]))
         assert found["sites"].to_pylist() == [sites]
         assert found["share"][0].as_py() is not None
         assert (found["share_low"].null_count, found["share_high"].null_count) == (
             (0, 0) if sites == 5 else (1, 1)
         )
     # Sites that are all alike do not show how much others would differ.
-    assert interval(botaudit.bootstrap(table([(3, 4)] * 9))) == (0.75, 0.75)
+    assert interval(pybotaudit.bootstrap(table([(3, 4)] * 9))) == (0.75, 0.75)
 
 
 @pytest.mark.parametrize("empty", [table([]), table([(0, 0), (0, 0)])], ids=["rows", "requests"])
 def test_nothing_gives_an_empty_table(empty: pa.Table) -> None:
-    found = botaudit.bootstrap(empty)
+    found = pybotaudit.bootstrap(empty)
     assert found.num_rows == 0
-    assert found.schema == botaudit.bootstrap(table(COUNTS)).schema
+    assert found.schema == pybotaudit.bootstrap(table(COUNTS)).schema
     assert found.column_names[2:] == [
         "sites", "requests", "kept", "share", "share_low", "share_high",
     ]  # fmt: skip
 
 
 def test_names_and_types_of_columns_are_free() -> None:
-    expected = botaudit.bootstrap(table(COUNTS), "crawler")
+    expected = pybotaudit.bootstrap(table(COUNTS), "crawler")
     assert expected.column_names[:2] == ["crawler", "sites"]
     renamed = table(COUNTS).rename_columns(["host", "bot", "directive", "n", "ok"])
-    found = botaudit.bootstrap(renamed, ["bot"], sites="host", kept="ok", requests="n")
+    found = pybotaudit.bootstrap(renamed, ["bot"], sites="host", kept="ok", requests="n")
     assert found.rename_columns(expected.column_names).equals(expected)
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     duckdb = pytest.importorskip("duckdb")
@@ -178,14 +178,16 @@ def test_names_and_types_of_columns_are_free() -> None:
     strings = rows.set_column(1, "crawler", rows["crawler"].dictionary_encode())
     frames = [rows.to_pylist(), rows.to_pydict(), rows.to_pandas(), floats, summed, strings]
     for data in [*frames, rows.to_pandas().set_index("origin"), polars.from_arrow(rows)]:
-        assert botaudit.bootstrap(data, "crawler").to_pylist() == expected.to_pylist()
+        assert pybotaudit.bootstrap(data, "crawler").to_pylist() == expected.to_pylist()
     assert isinstance(floats, pandas.DataFrame)
     # All sites together, and a group without a name, which is the last one.
-    assert botaudit.bootstrap(rows, []).to_pylist() == expected.drop_columns("crawler").to_pylist()
+    assert (
+        pybotaudit.bootstrap(rows, []).to_pylist() == expected.drop_columns("crawler").to_pylist()
+    )
     unnamed = pa.concat_tables([table(COUNTS, crawler) for crawler in (None, "b", "a")])  # type: ignore[arg-type]
-    assert botaudit.bootstrap(unnamed)["crawler"].to_pylist() == ["a", "b", None]
+    assert pybotaudit.bootstrap(unnamed)["crawler"].to_pylist() == ["a", "b", None]
     days = table(COUNTS, day=pa.array([5] * 5, pa.date32()))
-    assert botaudit.bootstrap(days, "day").schema.field("day").type == pa.date32()
+    assert pybotaudit.bootstrap(days, "day").schema.field("day").type == pa.date32()
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,7 @@ def test_counts_that_cannot_be_are_refused(rows: list[tuple[Any, Any]], message:
         "requests": [requests for _, requests in rows],
     }
     with pytest.raises(ValueError, match=message):
-        botaudit.bootstrap(data, "crawler")
+        pybotaudit.bootstrap(data, "crawler")
 
 
 def test_mistakes_are_named() -> None:
@@ -215,7 +217,7 @@ def test_mistakes_are_named() -> None:
 
     def refused(message: str, *by: Any, **options: Any) -> None:
         with pytest.raises(ValueError, match=message):
-            botaudit.bootstrap(rows, *by, **options)
+            pybotaudit.bootstrap(rows, *by, **options)
 
     refused("no column 'bot'; its columns are origin, .*; set by=", "bot")
     refused("no column 'site'.*set sites=", sites="site")
@@ -226,23 +228,23 @@ def test_mistakes_are_named() -> None:
     refused("by names 'kept', but the result", "kept")
     refused("level is 95; write a number between 0 and 1", level=95)
     refused("39 resamples are too few for the level 0.95", resamples=39)
-    assert botaudit.bootstrap(rows, resamples=40).num_rows == 1
-    assert botaudit.bootstrap(rows, resamples=20, level=0.9).num_rows == 1
+    assert pybotaudit.bootstrap(rows, resamples=40).num_rows == 1
+    assert pybotaudit.bootstrap(rows, resamples=20, level=0.9).num_rows == 1
     with pytest.raises(ValueError, match="row 0: 'origin' is null"):
-        botaudit.bootstrap(rows.set_column(0, "origin", pa.nulls(5, pa.string())))
+        pybotaudit.bootstrap(rows.set_column(0, "origin", pa.nulls(5, pa.string())))
     with pytest.raises(TypeError, match="column 'kept' has the type string; cast it to int64"):
-        botaudit.bootstrap(rows.set_column(4, "kept", pa.array(["1"] * 5)))
+        pybotaudit.bootstrap(rows.set_column(4, "kept", pa.array(["1"] * 5)))
     with pytest.raises(TypeError, match="seed is of the type str; write an int"):
-        botaudit.bootstrap(rows, seed="x")  # type: ignore[arg-type]
+        pybotaudit.bootstrap(rows, seed="x")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="resamples is of the type float"):
-        botaudit.bootstrap(rows, resamples=2e3)  # type: ignore[arg-type]
+        pybotaudit.bootstrap(rows, resamples=2e3)  # type: ignore[arg-type]
 
 
 def test_a_report_has_the_counts() -> None:
     logs, robots = REPOSITORY / "sample-data/logs", REPOSITORY / "sample-data/robots"
-    report = botaudit.audit(logs, robots=robots)
+    report = pybotaudit.audit(logs, robots=robots)
     of_origins = report.table("origin-compliance")
-    found = botaudit.bootstrap(of_origins, ["crawler", "directive", "group"])
+    found = pybotaudit.bootstrap(of_origins, ["crawler", "directive", "group"])
     of_crawlers = [
         row for row in report.table("compliance").to_pylist() if row["scope"] == "crawler"
     ]

@@ -11,11 +11,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import botaudit
 import pyarrow as pa
 import pyarrow.parquet
+import pybotaudit
 import pytest
-from botaudit import _arrow
 from conftest import (
     Snapshot,
     answers,
@@ -27,13 +26,14 @@ from conftest import (
     ticks_during,
     write_archive,
 )  # fmt: skip
+from pybotaudit import _arrow
 
 RULES = Snapshot("https://a.example", 1, "200", None, b"User-agent: *\nDisallow: /x\n")
 
 
 @pytest.fixture
-def classifier() -> botaudit.Classifier:
-    return botaudit.Classifier(["GPTBot"], robots=robots_table([RULES]))
+def classifier() -> pybotaudit.Classifier:
+    return pybotaudit.Classifier(["GPTBot"], robots=robots_table([RULES]))
 
 
 @pytest.mark.parametrize("dialect", ["google", "rfc9309"])
@@ -49,7 +49,7 @@ def test_answers_are_those_of_the_command(
     expected = by_command(tmp_path, rows, *flags, "--token", "mybot", "--dialect", dialect)
     assert len({row[2:4] for row in expected}) > 8
     for robots in (robots_table(snapshots), archive):
-        classifier = botaudit.Classifier(
+        classifier = pybotaudit.Classifier(
             ["gptbot", "Googlebot"], ["mybot"], robots=robots, dialect=dialect, memory=memory
         )
         table = classifier.classify(pa.table({"url": urls, "n": range(len(urls))}))
@@ -80,7 +80,7 @@ def test_times_and_crawlers_of_rows_are_those_of_the_command(
         for url in random_urls(rng, 10, 2000)
     ]
     table = pa.Table.from_pylist(rows)
-    classifier = botaudit.Classifier(robots=robots_table(snapshots))
+    classifier = pybotaudit.Classifier(robots=robots_table(snapshots))
     for flag, option, column in [
         ("--crawler-column", "crawler_column", "name"),
         ("--user-agent-column", "user_agent_column", "agent"),
@@ -99,14 +99,16 @@ def test_directories_and_single_files(tmp_path: Path) -> None:
         (tmp_path, ["disallowed", "unknown"]),
         (str(tmp_path / "a.example"), ["disallowed", "disallowed"]),
     ]:
-        classifier = botaudit.Classifier(tokens=["a"], robots=robots)
+        classifier = pybotaudit.Classifier(tokens=["a"], robots=robots)
         assert classifier.classify(urls)["verdict"].to_pylist() == expected
         assert classifier.warnings() == []
     (tmp_path / "b.example").write_text("<html>")
-    classifier = botaudit.Classifier(tokens=["a"], robots=tmp_path)
+    classifier = pybotaudit.Classifier(tokens=["a"], robots=tmp_path)
     assert classifier.classify(urls)["verdict"].to_pylist() == ["disallowed", "allowed"]
     assert "is not" in classifier.warnings()[0] or "not a robots.txt" in classifier.warnings()[0]
-    assert botaudit.Classifier(tokens=["a"]).classify(urls)["reason"][0].as_py() == "nothing-known"
+    assert (
+        pybotaudit.Classifier(tokens=["a"]).classify(urls)["reason"][0].as_py() == "nothing-known"
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_directories_and_single_files(tmp_path: Path) -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_types_of_texts(classifier: botaudit.Classifier, kind: pa.DataType) -> None:
+def test_types_of_texts(classifier: pybotaudit.Classifier, kind: pa.DataType) -> None:
     urls = ["https://a.example/x", None, "https://a.example/y", "", None]
     column = pa.chunked_array([pa.array(urls[:2]).cast(kind), pa.array(urls[2:]).cast(kind)])
     # A slice, so that offsets do not begin at 0.
@@ -128,12 +130,12 @@ def test_types_of_texts(classifier: botaudit.Classifier, kind: pa.DataType) -> N
     assert found["crawler"].to_pylist() == [None, "GPTBot", "GPTBot", None]
     assert found["rule_line"].type == pa.int32()
     assert found["url"].type == kind
-    both = botaudit.Classifier(["GPTBot"], ["a"], robots=robots_table([RULES])).classify(table)
+    both = pybotaudit.Classifier(["GPTBot"], ["a"], robots=robots_table([RULES])).classify(table)
     assert both["url"].type == kind and both["n"].to_pylist() == [1, 1, 2, 2, 3, 3, 4, 4]
-    assert botaudit.origins(table).to_pylist() == [None, "https://a.example", None, None]
+    assert pybotaudit.origins(table).to_pylist() == [None, "https://a.example", None, None]
 
 
-def test_types_of_times(classifier: botaudit.Classifier) -> None:
+def test_types_of_times(classifier: pybotaudit.Classifier) -> None:
     snapshots = [RULES, Snapshot("https://a.example", 100, "404", None, None)]
     classifier.set_robots(robots_table(snapshots))
     times = [
@@ -155,7 +157,7 @@ def test_types_of_times(classifier: botaudit.Classifier) -> None:
     assert classifier.classify(table, time_column="at")["verdict"].to_pylist() == ["allowed"]
 
 
-def test_other_libraries(classifier: botaudit.Classifier, tmp_path: Path) -> None:
+def test_other_libraries(classifier: pybotaudit.Classifier, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")
@@ -177,7 +179,7 @@ def test_other_libraries(classifier: botaudit.Classifier, tmp_path: Path) -> Non
         assert found.to_pylist() == expected, type(data)
 
 
-def test_a_function_of_duckdb(classifier: botaudit.Classifier) -> None:
+def test_a_function_of_duckdb(classifier: pybotaudit.Classifier) -> None:
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
 
@@ -189,7 +191,7 @@ def test_a_function_of_duckdb(classifier: botaudit.Classifier) -> None:
     assert connection.sql(query).fetchall() == [("allowed", 5000), ("disallowed", 5000)]
 
 
-def test_columns_are_chosen_and_renamed(classifier: botaudit.Classifier) -> None:
+def test_columns_are_chosen_and_renamed(classifier: pybotaudit.Classifier) -> None:
     table = pa.table({"verdict": [1], "address": ["https://a.example/x"]})
     found = classifier.classify(table, "address")
     assert found.column_names[:3] == ["input_verdict", "address", "origin"]
@@ -202,7 +204,7 @@ def test_columns_are_chosen_and_renamed(classifier: botaudit.Classifier) -> None
     )
 
 
-def test_small_and_large_batches(classifier: botaudit.Classifier) -> None:
+def test_small_and_large_batches(classifier: pybotaudit.Classifier) -> None:
     many = [f"https://a.example/{'xy'[n % 2]}{n}" for n in range(_arrow.ROWS + 10)]
     seen: list[int] = []
     small = [pa.record_batch({"url": many[at : at + 1000]}) for at in range(0, len(many), 1000)]
@@ -215,7 +217,7 @@ def test_small_and_large_batches(classifier: botaudit.Classifier) -> None:
     assert sum(batch.num_rows for batch in reader) == len(many)
 
 
-def test_texts_are_stored_once(classifier: botaudit.Classifier) -> None:
+def test_texts_are_stored_once(classifier: pybotaudit.Classifier) -> None:
     names = ["a", "b", None, "a", "c"]
     urls = [name and f"https://{name}.example/private" for name in names]
     # More rows than a batch holds, and other origins in the last batch.
@@ -237,7 +239,7 @@ def test_texts_are_stored_once(classifier: botaudit.Classifier) -> None:
     assert classifier.classify(table.slice(0, 0))["origin"].to_pylist() == []
 
 
-def test_data_of_python_and_datasets(classifier: botaudit.Classifier, tmp_path: Path) -> None:
+def test_data_of_python_and_datasets(classifier: pybotaudit.Classifier, tmp_path: Path) -> None:
     dataset = pytest.importorskip("pyarrow.dataset")
     numpy = pytest.importorskip("numpy")
     polars = pytest.importorskip("polars")
@@ -254,12 +256,12 @@ def test_data_of_python_and_datasets(classifier: botaudit.Classifier, tmp_path: 
             assert found["verdict"].to_pylist() == expected, type(data)
             assert found.column_names[0] == "url"
     assert classifier.classify([]).num_rows == 0
-    assert botaudit.origins(urls).to_pylist()[1:] == [None, "https://a.example"]
+    assert pybotaudit.origins(urls).to_pylist()[1:] == [None, "https://a.example"]
     with refused(TypeError, "LazyFrame", "give data.collect()"):
         classifier.classify(polars.LazyFrame({"url": urls}))
 
 
-def test_answers_can_be_plain_strings(classifier: botaudit.Classifier) -> None:
+def test_answers_can_be_plain_strings(classifier: pybotaudit.Classifier) -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     urls = ["https://a.example/x", None, "https://a.example/y"]
     table = pa.table({"url": urls, "n": [1, 2, 3]})
@@ -280,11 +282,11 @@ def test_answers_can_be_plain_strings(classifier: botaudit.Classifier) -> None:
 
 
 def test_several_threads_give_the_same(monkeypatch: pytest.MonkeyPatch, rng: random.Random) -> None:
-    monkeypatch.setattr(botaudit._classifier, "_ROWS_OF_THREAD", 700)
+    monkeypatch.setattr(pybotaudit._classifier, "_ROWS_OF_THREAD", 700)
     snapshots = random_snapshots(rng, 40)
     urls = pa.table({"url": random_urls(rng, 40, 20_000)})
     for names in (["GPTBot"], ["GPTBot", "Googlebot"]):
-        classifier = botaudit.Classifier(names, robots=robots_table(snapshots))
+        classifier = pybotaudit.Classifier(names, robots=robots_table(snapshots))
         expected = classifier.classify(urls)
         told: list[int] = []
         for threads in (2, 5, 0):
@@ -301,7 +303,7 @@ def test_several_threads_give_the_same(monkeypatch: pytest.MonkeyPatch, rng: ran
 
 
 def test_a_bar_shows_rows(
-    classifier: botaudit.Classifier, capsys: pytest.CaptureFixture[str]
+    classifier: pybotaudit.Classifier, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("tqdm")
     classifier.classify(["https://a.example/x"] * 1000, progress=True)
@@ -321,15 +323,17 @@ def test_a_classifier_is_pickled(tmp_path: Path, rng: random.Random) -> None:
     for robots in (archive, table, in_parts):
         for crawlers in kinds:
             for dialect in ("google", "rfc9309"):
-                classifier = botaudit.Classifier(robots=robots, dialect=dialect, **crawlers)
+                classifier = pybotaudit.Classifier(robots=robots, dialect=dialect, **crawlers)
                 found = pickle.loads(pickle.dumps(classifier))
                 assert answers(found.classify(urls)) == answers(classifier.classify(urls))
                 assert repr(found) == repr(classifier)
-    nothing = pickle.loads(pickle.dumps(botaudit.Classifier(["GPTBot"])))
+    nothing = pickle.loads(pickle.dumps(pybotaudit.Classifier(["GPTBot"])))
     assert set(nothing.classify(urls[:1])["verdict"].to_pylist()) <= {"unknown", "invalid-url"}
     # Of a slice, only its rows.
-    few = botaudit.Classifier(["GPTBot"], robots=table.slice(0, 1))
-    assert len(pickle.dumps(few)) < len(pickle.dumps(botaudit.Classifier(["GPTBot"], robots=table)))
+    few = pybotaudit.Classifier(["GPTBot"], robots=table.slice(0, 1))
+    assert len(pickle.dumps(few)) < len(
+        pickle.dumps(pybotaudit.Classifier(["GPTBot"], robots=table))
+    )
 
 
 def test_relative_paths_are_pickled_as_absolute_ones(
@@ -337,7 +341,7 @@ def test_relative_paths_are_pickled_as_absolute_ones(
 ) -> None:
     (tmp_path / "robots.txt").write_text("User-agent: *\nDisallow: /\n")
     monkeypatch.chdir(tmp_path)
-    pickled = pickle.dumps(botaudit.Classifier(["GPTBot"], robots="robots.txt"))
+    pickled = pickle.dumps(pybotaudit.Classifier(["GPTBot"], robots="robots.txt"))
     monkeypatch.chdir("/")
     found = pickle.loads(pickled).classify(["https://a.example/"])
     assert found["verdict"].to_pylist() == ["disallowed"]
@@ -347,7 +351,7 @@ def test_processes_get_a_classifier(tmp_path: Path) -> None:
     """By multiprocessing with spawn, as on macOS and Windows."""
     script = """
 import multiprocessing, sys
-import botaudit, pyarrow as pa
+import pybotaudit, pyarrow as pa
 from concurrent.futures import ProcessPoolExecutor
 
 def verdicts(job):
@@ -361,8 +365,8 @@ if __name__ == "__main__":
         "origin": ["https://a.example"], "outcome": ["200"], "body": [body.encode()],
         "fetched_at": pa.array([0], pa.timestamp("us", "UTC")),
     })
-    classifier = botaudit.Classifier(["GPTBot"], robots=robots)
-    jobs = [(classifier, botaudit.RobotsTxt(body), [f"https://a.example/{p}"]) for p in "xy"]
+    classifier = pybotaudit.Classifier(["GPTBot"], robots=robots)
+    jobs = [(classifier, pybotaudit.RobotsTxt(body), [f"https://a.example/{p}"]) for p in "xy"]
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         print(list(pool.map(verdicts, jobs)))
 """
@@ -373,9 +377,9 @@ if __name__ == "__main__":
     assert run.stdout.decode() == "[(['disallowed'], [False]), (['allowed'], [True])]\n"
 
 
-def test_a_classifier_says_what_it_is(classifier: botaudit.Classifier) -> None:
+def test_a_classifier_says_what_it_is(classifier: pybotaudit.Classifier) -> None:
     assert repr(classifier) == "Classifier(crawlers=['GPTBot'], robots=<1 rows>, dialect='google')"
-    other = botaudit.Classifier(tokens=["a"], robots=".")
+    other = pybotaudit.Classifier(tokens=["a"], robots=".")
     assert repr(other) == "Classifier(tokens=['a'], robots='.', dialect='google')"
     public = {name for name in dir(classifier) if name[0] != "_"}
     assert public == {"batches", "classify", "set_robots", "warnings"}
@@ -383,7 +387,7 @@ def test_a_classifier_says_what_it_is(classifier: botaudit.Classifier) -> None:
 
 def test_threads_share_a_classifier(tmp_path: Path, rng: random.Random) -> None:
     snapshots = random_snapshots(rng, 40)
-    classifier = botaudit.Classifier(["GPTBot"], robots=robots_table(snapshots), memory=1 << 16)
+    classifier = pybotaudit.Classifier(["GPTBot"], robots=robots_table(snapshots), memory=1 << 16)
     urls = pa.array(random_urls(rng, 40, 20_000))
     expected = answers(classifier.classify(urls))
     found: list[object] = []
@@ -396,15 +400,15 @@ def test_threads_share_a_classifier(tmp_path: Path, rng: random.Random) -> None:
     assert found == [expected] * 4
 
 
-def test_other_threads_run_meanwhile(classifier: botaudit.Classifier) -> None:
+def test_other_threads_run_meanwhile(classifier: pybotaudit.Classifier) -> None:
     urls = pa.array([f"https://a.example/{n}" for n in range(400_000)])
     assert ticks_during(lambda: classifier.classify(urls)) > 10
 
 
 def test_ctrl_c_ends_a_call() -> None:
     script = """
-import botaudit, pyarrow as pa, sys
-classifier = botaudit.Classifier(tokens=["a"])
+import pybotaudit, pyarrow as pa, sys
+classifier = pybotaudit.Classifier(tokens=["a"])
 def endless():
     batch = pa.record_batch({"url": [f"https://h{n}.example/" for n in range(1000)]})
     while True:
@@ -424,7 +428,7 @@ def refused(kind: type[Exception], *parts: str) -> pytest.RaisesExc[Exception]:
     return pytest.raises(kind, match="(?s)" + ".*".join(map(re.escape, parts)))
 
 
-def test_bad_columns_are_refused(classifier: botaudit.Classifier) -> None:
+def test_bad_columns_are_refused(classifier: pybotaudit.Classifier) -> None:
     table = pa.table({"link": ["https://a.example/"], "n": [1], "f": [1.5]})
     with refused(ValueError, "no column 'url'", "link, n, f", "url="):
         classifier.classify(table)
@@ -451,9 +455,9 @@ def test_bad_columns_are_refused(classifier: botaudit.Classifier) -> None:
     with refused(ValueError, "crawlers of its own"):
         classifier.classify(table, "link", crawler_column="link")
     with refused(ValueError, "no crawler is given"):
-        botaudit.Classifier().classify(table, "link")
+        pybotaudit.Classifier().classify(table, "link")
     with refused(ValueError, "exclude each other"):
-        botaudit.Classifier().classify(table, "link", crawler_column="n", user_agent_column="n")
+        pybotaudit.Classifier().classify(table, "link", crawler_column="n", user_agent_column="n")
     with refused(ValueError, "2 columns 'url'"):
         classifier.classify(pa.table([["a"], ["b"]], names=["url", "url"]))
 
@@ -464,7 +468,7 @@ def test_a_crawler_is_given_by_token_or_header(tmp_path: Path) -> None:
     urls = pa.table({"url": ["https://a.example/x"]})
 
     def answers(**crawlers: Any) -> list[tuple[str, int | None]]:
-        table = botaudit.Classifier(**crawlers, robots=tmp_path).classify(urls)
+        table = pybotaudit.Classifier(**crawlers, robots=tmp_path).classify(urls)
         names = (table[name].to_pylist() for name in ("crawler", "rule_line"))
         return list(zip(*names, strict=True))
 
@@ -476,24 +480,24 @@ def test_a_crawler_is_given_by_token_or_header(tmp_path: Path) -> None:
     assert answers(tokens=["b"], user_agent="+") == [("b", None), ("*", None)]
     for token in [header, "a b", "a/", "*"]:
         with refused(ValueError, f"'{token}' is not a product token"):
-            botaudit.Classifier(tokens=["a", token])
+            pybotaudit.Classifier(tokens=["a", token])
     with refused(ValueError, "unknown crawler", "use user_agent="):
-        botaudit.Classifier([header])
+        pybotaudit.Classifier([header])
 
 
 def test_bad_arguments_are_refused(tmp_path: Path) -> None:
     with refused(ValueError, "unknown crawler 'GPTBott'", "did you mean", "tokens=['GPTBott']"):
-        botaudit.Classifier(["GPTBott"])
+        pybotaudit.Classifier(["GPTBott"])
     with refused(TypeError, "crawlers=['GPTBot']"):
-        botaudit.Classifier("GPTBot")
+        pybotaudit.Classifier("GPTBot")
     with refused(ValueError, "'gptbot'", "twice"):
-        botaudit.Classifier(tokens=["gptbot", "gptbot"])
+        pybotaudit.Classifier(tokens=["gptbot", "gptbot"])
     with refused(ValueError, "empty"):
-        botaudit.Classifier(tokens=[""])
+        pybotaudit.Classifier(tokens=[""])
     with refused(ValueError, "dialect 'bing'", "google or rfc9309"):
-        botaudit.Classifier(["GPTBot"], dialect="bing")
+        pybotaudit.Classifier(["GPTBot"], dialect="bing")
     with refused(FileNotFoundError, str(tmp_path / "nowhere")):
-        botaudit.Classifier(["GPTBot"], robots=tmp_path / "nowhere")
+        pybotaudit.Classifier(["GPTBot"], robots=tmp_path / "nowhere")
 
 
 def test_bad_robots_are_refused() -> None:
@@ -505,7 +509,7 @@ def test_bad_robots_are_refused() -> None:
         # In two batches: rows are counted through.
         table = pa.concat_tables([table.slice(0, 2), table.slice(2)])
         with refused(kind, *parts):
-            botaudit.Classifier(["GPTBot"], robots=table)
+            pybotaudit.Classifier(["GPTBot"], robots=table)
 
     texts = lambda *values: pa.array(values, pa.string())  # noqa: E731
     bad = ["row 2", "https://a.example", "outcome 'ok'", "404"]
@@ -528,9 +532,9 @@ def test_bad_robots_are_refused() -> None:
     check(TypeError, {"fetched_at": texts("a", "b", "c")}, "'fetched_at'", "string", "timestamp")
     check(TypeError, {"max_age": texts("a", "b", "c")}, "'max_age'", "string", "int64")
     with refused(ValueError, "no column 'body'"):
-        botaudit.Classifier(["GPTBot"], robots=robots_table([RULES]).drop_columns(["body"]))
+        pybotaudit.Classifier(["GPTBot"], robots=robots_table([RULES]).drop_columns(["body"]))
     with refused(TypeError, "int", "Arrow interface"):
-        botaudit.Classifier(["GPTBot"], robots=5)
+        pybotaudit.Classifier(["GPTBot"], robots=5)
 
 
 def test_equal_rows_of_robots_count_once() -> None:
@@ -541,13 +545,13 @@ def test_equal_rows_of_robots_count_once() -> None:
     seconds = [int(later.time.timestamp()) + after for after in (60, 7199, 7201)]
     urls = urls.set_column(1, "at", pa.array(seconds))
     for order in (rows, rows[::-1], [*rows, RULES]):
-        classifier = botaudit.Classifier(["GPTBot"], robots=robots_table([*order, later]))
+        classifier = pybotaudit.Classifier(["GPTBot"], robots=robots_table([*order, later]))
         found = classifier.classify(urls, time_column="at")["verdict"].to_pylist()
         assert found == ["grace", "grace", "disallowed"]
 
 
 def test_robots_without_max_age_and_with_other_columns() -> None:
     table = robots_table([RULES]).drop_columns(["max_age"]).append_column("x", [[1]])
-    classifier = botaudit.Classifier(["GPTBot"], robots=table)
+    classifier = pybotaudit.Classifier(["GPTBot"], robots=table)
     urls = pa.array(["https://a.example/x"])
     assert classifier.classify(urls)["verdict"].to_pylist() == ["disallowed"]

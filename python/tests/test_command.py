@@ -10,17 +10,17 @@ import sys
 import time
 from pathlib import Path
 
-import botaudit
+import pybotaudit
 import pytest
 from conftest import REPOSITORY, command
 
-PROGRAM = shutil.which("botaudit", path=Path(sys.executable).parent)
+PROGRAM = shutil.which("pybotaudit", path=Path(sys.executable).parent)
 
 
 def test_the_script_is_installed() -> None:
     assert PROGRAM is not None
     run = subprocess.run([PROGRAM, "--version"], check=True, capture_output=True)
-    assert run.stdout.decode() == f"botaudit {botaudit.__version__}\n"
+    assert run.stdout.decode() == f"botaudit {pybotaudit.__version__}\n"
 
 
 def test_exit_codes_and_streams(tmp_path: Path) -> None:
@@ -48,14 +48,14 @@ def test_names_need_not_be_utf8(tmp_path: Path) -> None:
     with open(name, "wb") as file:
         file.write(b"User-agent: *\nDisallow: x\n")
     run = subprocess.run(
-        [sys.executable, "-m", "botaudit", "lint", name], check=False, capture_output=True
+        [sys.executable, "-m", "pybotaudit", "lint", name], check=False, capture_output=True
     )
     assert run.returncode == 1 and b"caf\xef\xbf\xbd.txt:2: error" in run.stdout
 
 
 def test_a_closed_pipe_is_not_an_error() -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "botaudit", "crawlers"],
+        [sys.executable, "-m", "pybotaudit", "crawlers"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as run:
@@ -83,7 +83,7 @@ def test_a_stopped_run_leaves_nothing(tmp_path: Path, number: signal.Signals) ->
     out.mkdir()
     arguments = ["classify", "--robots", tmp_path / "robots.txt", "--token", "a", "-"]
     with subprocess.Popen(
-        [sys.executable, "-m", "botaudit", *arguments, "-o", out / "verdicts.csv"],
+        [sys.executable, "-m", "pybotaudit", *arguments, "-o", out / "verdicts.csv"],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as run:

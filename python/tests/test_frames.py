@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import botaudit
 import pyarrow as pa
+import pybotaudit
 import pytest
 from conftest import Snapshot, robots_table
 
@@ -21,13 +21,13 @@ EXPECTED = {None: None, "x": "disallowed", "x/1": "disallowed", "y": "allowed", 
 
 
 @pytest.fixture
-def classifier() -> botaudit.Classifier:
-    return botaudit.Classifier(["GPTBot"], robots=robots_table([RULES]))
+def classifier() -> pybotaudit.Classifier:
+    return pybotaudit.Classifier(["GPTBot"], robots=robots_table([RULES]))
 
 
 @pytest.fixture
-def two() -> botaudit.Classifier:
-    return botaudit.Classifier(["GPTBot"], ["a"], robots=robots_table([RULES]))
+def two() -> pybotaudit.Classifier:
+    return pybotaudit.Classifier(["GPTBot"], ["a"], robots=robots_table([RULES]))
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,9 @@ def plain(series: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", frames())
-def test_answers_are_in_the_rows_of_their_urls(classifier: botaudit.Classifier, name: str) -> None:
+def test_answers_are_in_the_rows_of_their_urls(
+    classifier: pybotaudit.Classifier, name: str
+) -> None:
     data = frames()[name]
     before = data.copy()
     for found in (
@@ -92,14 +94,14 @@ def test_answers_are_in_the_rows_of_their_urls(classifier: botaudit.Classifier, 
     assert list(whole.columns[:4]) == ["path", "url", "n", "origin"]
     pandas.testing.assert_frame_equal(whole[["path", "url", "n"]], data)
     pandas.testing.assert_frame_equal(data, before)
-    origins = botaudit.origins(data)
+    origins = pybotaudit.origins(data)
     assert isinstance(origins, pandas.Series) and origins.name == "origin"
     pandas.testing.assert_index_equal(origins.index, data.index)
     assert plain(origins) == [path and "https://a.example" for path in data["path"]]
 
 
 @pytest.mark.parametrize("name", frames())
-def test_the_index_is_repeated_for_each_crawler(two: botaudit.Classifier, name: str) -> None:
+def test_the_index_is_repeated_for_each_crawler(two: pybotaudit.Classifier, name: str) -> None:
     data = frames()[name]
     found = two.classify(data)
     pandas.testing.assert_index_equal(found.index, data.index.repeat(2))
@@ -112,11 +114,11 @@ def test_the_index_is_repeated_for_each_crawler(two: botaudit.Classifier, name: 
 @pytest.mark.parametrize("name", frames())
 def test_batches_have_the_index_of_their_rows(
     monkeypatch: pytest.MonkeyPatch,
-    classifier: botaudit.Classifier,
-    two: botaudit.Classifier,
+    classifier: pybotaudit.Classifier,
+    two: pybotaudit.Classifier,
     name: str,
 ) -> None:
-    monkeypatch.setattr(botaudit._arrow, "ROWS", 2)
+    monkeypatch.setattr(pybotaudit._arrow, "ROWS", 2)
     data = frames()[name]
     for columns in (None, ["verdict"], ["n", "verdict"]):
         found = [batch.to_pandas() for batch in classifier.batches(data, columns=columns)]
@@ -133,7 +135,7 @@ def test_batches_have_the_index_of_their_rows(
     pandas.testing.assert_index_equal(whole.index, data.index.repeat(2), exact="equiv")
 
 
-def test_tables_of_pyarrow_keep_the_index_of_pandas(classifier: botaudit.Classifier) -> None:
+def test_tables_of_pyarrow_keep_the_index_of_pandas(classifier: pybotaudit.Classifier) -> None:
     for name, data in frames().items():
         table = pa.Table.from_pandas(data)
         found = classifier.classify(table)
@@ -145,7 +147,7 @@ def test_tables_of_pyarrow_keep_the_index_of_pandas(classifier: botaudit.Classif
     assert classifier.classify(pa.table({"url": URLS})).schema.metadata is None
 
 
-def test_other_columns_stay_what_they_are(classifier: botaudit.Classifier) -> None:
+def test_other_columns_stay_what_they_are(classifier: pybotaudit.Classifier) -> None:
     marker = object()
     data = pandas.DataFrame(
         {
@@ -173,7 +175,7 @@ def test_other_columns_stay_what_they_are(classifier: botaudit.Classifier) -> No
 
 
 def test_columns_of_the_index_can_be_judged() -> None:
-    classifier = botaudit.Classifier(robots=robots_table([RULES]))
+    classifier = pybotaudit.Classifier(robots=robots_table([RULES]))
     data = pandas.DataFrame(
         {"at": ["2026-01-03", "2025-12-01"], "who": ["GPTBot", "GPTBot"]},
         index=pandas.Index([URLS[0], URLS[1]], name="url"),
@@ -184,7 +186,7 @@ def test_columns_of_the_index_can_be_judged() -> None:
     assert list(found.index) == URLS[:2]
 
 
-def test_bad_columns_of_frames_are_refused(classifier: botaudit.Classifier) -> None:
+def test_bad_columns_of_frames_are_refused(classifier: pybotaudit.Classifier) -> None:
     data = pandas.DataFrame({"link": ["https://a.example/"], "n": [1], "mixed": [1.5]})
     with pytest.raises(ValueError, match="no column 'url'; its columns are link, n, mixed; set"):
         classifier.classify(data)
@@ -201,11 +203,11 @@ def test_bad_columns_of_frames_are_refused(classifier: botaudit.Classifier) -> N
         with pytest.raises(ValueError, match="crawlers of its own"):
             classifier.classify(other, "link", crawler_column="link")
         with pytest.raises(ValueError, match="no column 'url'"):
-            botaudit.origins(other)
+            pybotaudit.origins(other)
 
 
 def test_frames_of_polars_stay_frames_of_polars(
-    classifier: botaudit.Classifier, two: botaudit.Classifier
+    classifier: pybotaudit.Classifier, two: pybotaudit.Classifier
 ) -> None:
     data = polars.DataFrame(
         {
@@ -233,15 +235,15 @@ def test_frames_of_polars_stay_frames_of_polars(
         series = classifier.classify(rows["url"], columns=["verdict"])
         assert isinstance(series, polars.DataFrame)
         assert series["verdict"].cast(polars.String).to_list() == verdicts
-        origins = botaudit.origins(rows)
+        origins = pybotaudit.origins(rows)
         assert isinstance(origins, polars.Series) and origins.name == "origin"
         assert origins.to_list() == [path and "https://a.example" for path in paths]
 
 
 def test_more_rows_than_a_batch_holds(
-    monkeypatch: pytest.MonkeyPatch, two: botaudit.Classifier
+    monkeypatch: pytest.MonkeyPatch, two: pybotaudit.Classifier
 ) -> None:
-    monkeypatch.setattr(botaudit._arrow, "ROWS", 7)
+    monkeypatch.setattr(pybotaudit._arrow, "ROWS", 7)
     names = [f"https://{'ab'[n % 2]}{n % 5}.example/{n}" for n in range(50)]
     data = pandas.DataFrame({"url": names}, index=range(1000, 1050)).sample(frac=1, random_state=1)
     seen: list[int] = []

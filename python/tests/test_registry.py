@@ -12,8 +12,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-import botaudit
 import pyarrow as pa
+import pybotaudit
 import pytest
 from conftest import command
 
@@ -22,14 +22,14 @@ FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.
 
 
 def test_crawlers_are_those_of_the_command(tmp_path: Path) -> None:
-    table = botaudit.crawlers()
+    table = pybotaudit.crawlers()
     expected = json.loads(command("crawlers", "list", "--format", "json").stdout)
     assert table.to_pylist() == expected and len(table) > 900
     assert table.schema.field("product_tokens").type == pa.list_(pa.string())
     assert table.schema.field("honours_star").type == pa.bool_()
     assert pa.null() not in table.schema.types
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        botaudit.crawlers(tmp_path / "nowhere")
+        pybotaudit.crawlers(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_crawlers_are_those_of_the_command(tmp_path: Path) -> None:
     ],
 )
 def test_senders_are_identified(header: str | bytes, kind: str, name: str | None) -> None:
-    found = botaudit.identify(header)
+    found = pybotaudit.identify(header)
     assert (found.kind, found.name) == (kind, name)
     assert found.is_crawler == (kind == "crawler") and found.is_tool == (kind == "tool")
     assert found.is_browser == (kind == "browser")
@@ -54,11 +54,11 @@ def test_senders_are_identified(header: str | bytes, kind: str, name: str | None
 
 
 def test_an_identity_has_facts() -> None:
-    found = botaudit.identify(GPTBOT)
+    found = pybotaudit.identify(GPTBOT)
     assert found.operator == "OpenAI" and found.purpose == "ai-training"
     assert found.product_tokens == ["GPTBot"] and found.bound == "bound"
     assert found.user_agent == GPTBOT and "openai.com" in (found.documentation_url or "")
-    assert botaudit.identify(FIREFOX).product_tokens == []
+    assert pybotaudit.identify(FIREFOX).product_tokens == []
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -88,15 +88,15 @@ def site() -> Iterator[str]:
 
 def test_files_are_downloaded(site: str, tmp_path: Path) -> None:
     archive = tmp_path / "robots.db"
-    assert botaudit.fetch(site, archive=archive, user_agent="study/1.0") == {"200": 1}
-    classifier = botaudit.Classifier(tokens=["mybot"], robots=archive)
+    assert pybotaudit.fetch(site, archive=archive, user_agent="study/1.0") == {"200": 1}
+    classifier = pybotaudit.Classifier(tokens=["mybot"], robots=archive)
     (verdict,) = classifier.classify([f"{site}/private/x"])["verdict"].to_pylist()
     assert verdict == "disallowed"
     shown = command("robots", "show", "-a", archive, site).stdout
     assert b"study/1.0" in shown
     # Nobody listens there.
     with pytest.warns(UserWarning, match="no usable answer from http://127.0.0.1:1 "):
-        found = botaudit.fetch([site, "http://127.0.0.1:1"], archive=str(archive), timeout=5)
+        found = pybotaudit.fetch([site, "http://127.0.0.1:1"], archive=str(archive), timeout=5)
     assert found == {"200": 1, "connect": 1}
 
 
@@ -118,26 +118,26 @@ def test_hosts_of_logs_are_limited(site: str, tmp_path: Path) -> None:
         archive = tmp_path / f"{number}.db"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = botaudit.fetch(archive=archive, from_log=log, **limits)  # type: ignore[arg-type]
+            found = pybotaudit.fetch(archive=archive, from_log=log, **limits)  # type: ignore[arg-type]
         assert found.get("200", 0) == expected, limits
 
 
 def test_mistakes_of_downloads(tmp_path: Path) -> None:
     archive = tmp_path / "robots.db"
     with pytest.raises(ValueError, match="nothing to fetch"):
-        botaudit.fetch(archive=archive)
+        pybotaudit.fetch(archive=archive)
     with pytest.raises(ValueError, match="'a b' is not a valid origin"):
-        botaudit.fetch("a b", archive=archive)
+        pybotaudit.fetch("a b", archive=archive)
     with pytest.raises(ValueError, match="'-' is not an origin"):
-        botaudit.fetch("-", archive=archive)
+        pybotaudit.fetch("-", archive=archive)
     with pytest.raises(ValueError, match="delay is -1"):
-        botaudit.fetch("a.example", archive=archive, delay=-1)
+        pybotaudit.fetch("a.example", archive=archive, delay=-1)
     with pytest.raises(ValueError, match="0 is not valid; write a number from 1"):
-        botaudit.fetch("a.example", archive=archive, jobs=0)
+        pybotaudit.fetch("a.example", archive=archive, jobs=0)
     with pytest.raises(ValueError, match="fetch_budget is -1"):
-        botaudit.fetch("a.example", archive=archive, fetch_budget=-1)
+        pybotaudit.fetch("a.example", archive=archive, fetch_budget=-1)
     with pytest.raises(FileNotFoundError, match="none"):
-        botaudit.fetch("a.example", archive=archive, ca_file=tmp_path / "none.pem")
+        pybotaudit.fetch("a.example", archive=archive, ca_file=tmp_path / "none.pem")
     assert not archive.exists()
 
 
@@ -148,10 +148,11 @@ def test_ctrl_c_ends_downloads(tmp_path: Path) -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         script = f"""
-import botaudit, sys
+import pybotaudit, sys
 print("ready", flush=True)
 try:
-    botaudit.fetch("http://127.0.0.1:{silent.getsockname()[1]}", archive={str(tmp_path / "a.db")!r})
+    site = "http://127.0.0.1:{silent.getsockname()[1]}"
+    pybotaudit.fetch(site, archive={str(tmp_path / "a.db")!r})
 except KeyboardInterrupt:
     sys.exit(7)
 """

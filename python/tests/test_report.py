@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 
-import botaudit
 import pyarrow as pa
+import pybotaudit
 import pytest
 from conftest import REPOSITORY, command
 
@@ -16,7 +16,7 @@ def test_the_tables_of_a_report_have_types(tmp_path: Path) -> None:
     options = ["--paths", "--cost-per-gb", "0.09", "--session-minutes", "5"]
     arguments = ["-q", "--robots", "sample-data/robots", "-o", report, "sample-data/logs"]
     command("audit", *options, *arguments, cwd=REPOSITORY)
-    tables = botaudit.read_report(report)
+    tables = pybotaudit.read_report(report)
     assert set(tables) >= {"summary", "violations", "robots-rules", "daily", "rejects"}
     violations = tables["violations"]
     assert sum(violations["requests"].to_pylist()) == 166
@@ -46,24 +46,24 @@ def test_escapes_are_undone(tmp_path: Path) -> None:
     report = tmp_path / "report"
     origin = ["--origin", "https://a.example"]
     command("audit", "-q", "--robots", robots, *origin, "-o", report, log)
-    agents = botaudit.read_report(report)["unknown-crawlers"]["user_agent"].to_pylist()
+    agents = pybotaudit.read_report(report)["unknown-crawlers"]["user_agent"].to_pylist()
     assert sorted(agents) == ["'quotebot/2", "=cmd-bot/1.0 \\x41"]
 
 
 def test_what_is_not_a_report_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="is not a report; name the directory"):
-        botaudit.read_report(tmp_path)
+        pybotaudit.read_report(tmp_path)
     (tmp_path / "report.tally").touch()
     (tmp_path / "daily.csv").write_text('"day","x"\n2026-01-01,2\n')
     with pytest.raises(ValueError, match=r"daily.csv has columns of another version"):
-        botaudit.read_report(tmp_path)
+        pybotaudit.read_report(tmp_path)
 
 
 def test_a_missing_table_is_an_error(tmp_path: Path) -> None:
     report = tmp_path / "report"
     arguments = ["-q", "--robots", "sample-data/robots", "-o", report, "sample-data/logs"]
     command("audit", *arguments, cwd=REPOSITORY)
-    assert "comparison" not in botaudit.read_report(report)
+    assert "comparison" not in pybotaudit.read_report(report)
     (report / "violations.csv").unlink()
     with pytest.raises(FileNotFoundError, match=r"violations\.csv is missing.*botaudit report"):
-        botaudit.read_report(report)
+        pybotaudit.read_report(report)

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import botaudit
 import pyarrow as pa
+import pybotaudit
 import pytest
 from conftest import (
     REPOSITORY,
@@ -67,7 +67,7 @@ def test_rows_are_those_of_the_command(
     expected = by_command(archive, *flags)
     assert {row["restriction"] for row in expected} >= {"none", "disallow", "disallow-all"}
     for robots in (archive, str(archive), robots_table(snapshots)):
-        table = botaudit.restrictions(robots, **NAMES, **options)
+        table = pybotaudit.restrictions(robots, **NAMES, **options)
         assert rows(table) == unescaped(expected)
     assert table.schema.field("snapshot_utc").type == pa.timestamp("s", "UTC")
     assert table.schema.field("rule_line").type == pa.int64()
@@ -75,7 +75,7 @@ def test_rows_are_those_of_the_command(
 
 def test_times_of_python(tmp_path: Path, rng: random.Random) -> None:
     archive = write_archive(tmp_path, random_snapshots(rng, 20))
-    expected = rows(botaudit.restrictions(archive, ["GPTBot"], at="2026-02-01T00:00:00Z"))
+    expected = rows(pybotaudit.restrictions(archive, ["GPTBot"], at="2026-02-01T00:00:00Z"))
     day = datetime.date(2026, 2, 1)
     zone = datetime.timezone(datetime.timedelta(hours=2))
     for at in (
@@ -83,20 +83,20 @@ def test_times_of_python(tmp_path: Path, rng: random.Random) -> None:
         datetime.datetime(2026, 2, 1),
         datetime.datetime(2026, 2, 1, 2, tzinfo=zone),
     ):
-        assert rows(botaudit.restrictions(archive, ["GPTBot"], at=at)) == expected
+        assert rows(pybotaudit.restrictions(archive, ["GPTBot"], at=at)) == expected
 
 
 def test_files_and_directories() -> None:
     directory = REPOSITORY / "sample-data/robots"
     expected = by_command(directory)
-    assert rows(botaudit.restrictions(directory, **NAMES)) == expected
+    assert rows(pybotaudit.restrictions(directory, **NAMES)) == expected
     one = next(directory.iterdir())
-    assert rows(botaudit.restrictions(one, **NAMES)) == by_command(one)
+    assert rows(pybotaudit.restrictions(one, **NAMES)) == by_command(one)
 
 
 def test_a_crawler_that_ignores_star_is_not_its_token() -> None:
     snapshot = Snapshot("https://a.example", 1, "200", None, b"User-agent: *\nDisallow: /\n")
-    table = botaudit.restrictions(robots_table([snapshot]), ["AdsBot-Google"], ["AdsBot-Google2"])
+    table = pybotaudit.restrictions(robots_table([snapshot]), ["AdsBot-Google"], ["AdsBot-Google2"])
     found = table.select(["restriction", "group", "reason"]).to_pylist()
     assert found == [
         {"restriction": "none", "group": "none", "reason": "ignores-star"},
@@ -106,10 +106,10 @@ def test_a_crawler_that_ignores_star_is_not_its_token() -> None:
 
 def test_no_rows_have_the_columns() -> None:
     empty = robots_table([])
-    table = botaudit.restrictions(empty, ["GPTBot"])
+    table = pybotaudit.restrictions(empty, ["GPTBot"])
     assert len(table) == 0
     snapshot = Snapshot("https://a.example", 1, "404", None, None)
-    assert table.schema == botaudit.restrictions(robots_table([snapshot]), ["GPTBot"]).schema
+    assert table.schema == pybotaudit.restrictions(robots_table([snapshot]), ["GPTBot"]).schema
 
 
 def refused(kind: type[Exception], *parts: str) -> pytest.RaisesExc[Exception]:
@@ -119,28 +119,28 @@ def refused(kind: type[Exception], *parts: str) -> pytest.RaisesExc[Exception]:
 def test_mistakes_are_named(tmp_path: Path) -> None:
     table = robots_table([])
     with refused(ValueError, "no crawler is given; set crawlers=, tokens= or user_agent="):
-        botaudit.restrictions(table)
+        pybotaudit.restrictions(table)
     with refused(ValueError, "unknown crawler 'GPTBott'", "tokens=['GPTBott']"):
-        botaudit.restrictions(table, ["GPTBott"])
+        pybotaudit.restrictions(table, ["GPTBott"])
     with refused(TypeError, "tokens=['a']"):
-        botaudit.restrictions(table, tokens="a")
+        pybotaudit.restrictions(table, tokens="a")
     with refused(ValueError, "'soon' is not a valid time"):
-        botaudit.restrictions(table, ["GPTBot"], at="soon")
+        pybotaudit.restrictions(table, ["GPTBot"], at="soon")
     with refused(ValueError, "every: 'day' is not week, month or year"):
-        botaudit.restrictions(table, ["GPTBot"], every="day")
+        pybotaudit.restrictions(table, ["GPTBot"], every="day")
     with refused(ValueError, "at and every exclude each other"):
-        botaudit.restrictions(table, ["GPTBot"], at="2026-01-01", every="month")
+        pybotaudit.restrictions(table, ["GPTBot"], at="2026-01-01", every="month")
     with refused(ValueError, "at and every need an archive"):
-        botaudit.restrictions(REPOSITORY / "sample-data/robots", ["GPTBot"], every="month")
+        pybotaudit.restrictions(REPOSITORY / "sample-data/robots", ["GPTBot"], every="month")
     with refused(FileNotFoundError, "cannot read robots", "nowhere"):
-        botaudit.restrictions(tmp_path / "nowhere", ["GPTBot"])
+        pybotaudit.restrictions(tmp_path / "nowhere", ["GPTBot"])
     with refused(TypeError, "int", "Arrow interface"):
-        botaudit.restrictions(5, ["GPTBot"])
+        pybotaudit.restrictions(5, ["GPTBot"])
 
 
 def test_ctrl_c_ends_a_call() -> None:
     script = """
-import botaudit, pyarrow as pa, sys, datetime
+import pybotaudit, pyarrow as pa, sys, datetime
 body = b"User-agent: *\\n" + b"".join(b"Disallow: /%d*x\\n" % n for n in range(300))
 n = 4000
 table = pa.table({
@@ -152,7 +152,7 @@ table = pa.table({
 print("ready", flush=True)
 try:
     tokens = [f"a{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(200)]
-    botaudit.restrictions(table, tokens=tokens)
+    pybotaudit.restrictions(table, tokens=tokens)
 except KeyboardInterrupt:
     sys.exit(7)
 """

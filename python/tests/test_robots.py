@@ -9,10 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import botaudit
 import pyarrow as pa
+import pybotaudit
 import pytest
-from botaudit import _arrow
+from pybotaudit import _arrow
 
 
 def response(url: str, second: int, head: str, body: str = "") -> bytes:
@@ -26,7 +26,7 @@ def response(url: str, second: int, head: str, body: str = "") -> bytes:
 
 
 def test_rules_of_one_file() -> None:
-    robots = botaudit.RobotsTxt("User-agent: a\nDisallow: /x\nAllow: /x/y\nSitemap: http://s/\n")
+    robots = pybotaudit.RobotsTxt("User-agent: a\nDisallow: /x\nAllow: /x/y\nSitemap: http://s/\n")
     assert robots.is_allowed("a", "https://h.example/x/y")
     assert not robots.is_allowed("a", b"/x")
     assert robots.is_allowed("b", "/x")
@@ -37,7 +37,7 @@ def test_rules_of_one_file() -> None:
     assert robots.sitemaps == ["http://s/"]
     assert repr(robots) == "<RobotsTxt: 1 groups, 2 rules, 1 sitemaps, dialect google>"
     assert "rules: 2" in repr(matcher)
-    by_rfc = botaudit.RobotsTxt.parse(b"User-agent: *\nDisallow: /%7Ea", dialect="rfc9309")
+    by_rfc = pybotaudit.RobotsTxt.parse(b"User-agent: *\nDisallow: /%7Ea", dialect="rfc9309")
     assert not by_rfc.is_allowed("a", "/~a")
     assert not robots.is_allowed("a/1.2", "/x")
     header = "Mozilla/5.0 (compatible; A/1.2; +http://a.example)"
@@ -56,9 +56,9 @@ def test_rules_of_one_file() -> None:
     with pytest.raises(TypeError, match="target is missing"):
         robots.is_allowed("a")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="body must be str or bytes"):
-        botaudit.RobotsTxt(5)  # type: ignore[arg-type]
+        pybotaudit.RobotsTxt(5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="write google or rfc9309"):
-        botaudit.RobotsTxt("", dialect="x")
+        pybotaudit.RobotsTxt("", dialect="x")
 
 
 def test_parts_of_one_file() -> None:
@@ -66,12 +66,12 @@ def test_parts_of_one_file() -> None:
         b"User-agent: a\nUser-agent: b\xff\nCrawl-delay: 2.5\nDisallow: /x\nAllow: /\xc3\xa9\n"
         b"Sitemap: /s\xff\nUser-agent: *\nDisallow:\nCrawl-delay: soon\nUser-agent: c\n"
     )
-    robots = botaudit.RobotsTxt(body)
+    robots = pybotaudit.RobotsTxt(body)
     first, second, third = robots.groups
-    rules = [botaudit.Rule(4, "disallow", "/x"), botaudit.Rule(5, "allow", "/é")]
-    assert first == botaudit.Group(1, ["a", "b\\xFF"], rules, "2.5")
-    assert second == botaudit.Group(7, ["*"], [botaudit.Rule(8, "disallow", "")], "soon")
-    assert third == botaudit.Group(10, ["c"], [], None)
+    rules = [pybotaudit.Rule(4, "disallow", "/x"), pybotaudit.Rule(5, "allow", "/é")]
+    assert first == pybotaudit.Group(1, ["a", "b\\xFF"], rules, "2.5")
+    assert second == pybotaudit.Group(7, ["*"], [pybotaudit.Rule(8, "disallow", "")], "soon")
+    assert third == pybotaudit.Group(10, ["c"], [], None)
     assert robots.rules == [*rules, *second.rules]
     assert robots.rules[0].directive == "disallow" and robots.rules[0].line == 4
     assert robots.sitemaps == ["/s\\xFF"]
@@ -94,7 +94,7 @@ def test_parts_of_one_file() -> None:
 @pytest.mark.parametrize("dialect", ["google", "rfc9309"])
 def test_a_file_is_pickled(dialect: str) -> None:
     body = b"\xef\xbb\xbfUser-agent: *\nDisallow: /%7Ea\n#" + b"x" * 600_000 + b"\nDisallow: /y\n"
-    robots = botaudit.RobotsTxt(body, dialect)
+    robots = pybotaudit.RobotsTxt(body, dialect)
     for protocol in (0, pickle.HIGHEST_PROTOCOL):
         found = pickle.loads(pickle.dumps(robots, protocol))
         assert found.dialect == dialect and found.body == robots.body and len(found.body) <= 512_000
@@ -104,26 +104,28 @@ def test_a_file_is_pickled(dialect: str) -> None:
 
 
 def test_completion_shows_what_is_public() -> None:
-    assert dir(botaudit) == sorted([*botaudit.__all__, "spark"])
-    script = "import botaudit; print(all(hasattr(botaudit, name) for name in botaudit.__all__))"
+    assert dir(pybotaudit) == sorted([*pybotaudit.__all__, "spark"])
+    script = (
+        "import pybotaudit; print(all(hasattr(pybotaudit, name) for name in pybotaudit.__all__))"
+    )
     run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
     assert run.stdout == b"True\n"
 
 
 def test_mistakes_of_one_file() -> None:
-    (found,) = botaudit.lint(b"User-agent: *\nDisallow: x\n")
+    (found,) = pybotaudit.lint(b"User-agent: *\nDisallow: x\n")
     assert (found.line, found.severity, found.code) == (2, "error", "rule-never-matches")
     assert "'/x'" in found.advice and "matches nothing" in found.message
-    assert botaudit.lint("User-agent: *\nDisallow: /x\n") == []
+    assert pybotaudit.lint("User-agent: *\nDisallow: /x\n") == []
 
 
 def test_origins() -> None:
     urls = ["HTTPS://U@A.example:443/x", None, "x", "http://müller.example:81", "ftp://a", ""]
     expected = ["https://a.example", None, None, "http://xn--mller-kva.example:81", "ftp://a", None]
-    assert botaudit.origins(pa.table({"link": urls}), "link").to_pylist() == expected
-    assert botaudit.origins(pa.array([], pa.string())).to_pylist() == []
+    assert pybotaudit.origins(pa.table({"link": urls}), "link").to_pylist() == expected
+    assert pybotaudit.origins(pa.array([], pa.string())).to_pylist() == []
     with pytest.raises(TypeError, match="cast it to string"):
-        botaudit.origins(pa.array([1]))
+        pybotaudit.origins(pa.array([1]))
 
 
 def test_a_warc_file_becomes_a_table(tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_a_warc_file_becomes_a_table(tmp_path: Path) -> None:
             "http://c.example/robots.txt", 3, "301 x\r\nLocation: https://c.example/robots.txt"
         )
     )
-    table = botaudit.robots_from_warc(path)
+    table = pybotaudit.robots_from_warc(path)
     assert table.schema == _arrow.ROBOTS
     rows = [tuple(row.values()) for row in table.to_pylist()]
     assert [(row[0], row[1].second, *row[2:]) for row in rows] == [
@@ -148,7 +150,7 @@ def test_a_warc_file_becomes_a_table(tmp_path: Path) -> None:
         ("https://a.example", 1, "200", 60, b"A"),
         ("https://a.example", 2, "404", None, None),
     ]
-    classifier = botaudit.Classifier(["GPTBot"], robots=table)
+    classifier = pybotaudit.Classifier(["GPTBot"], robots=table)
     assert (
         classifier.classify(pa.array(["https://a.example/"]))["reason"][0].as_py()
         == "no-robots-txt"
@@ -160,16 +162,16 @@ def test_damaged_and_missing_warc_files(tmp_path: Path) -> None:
     whole = response("https://a.example/robots.txt", 1, "200 OK", "A")
     path.write_bytes(whole + response("https://b.example/robots.txt", 2, "200 OK", "B" * 99)[:-30])
     with pytest.warns(UserWarning, match="robots.warc.gz"):
-        table = botaudit.robots_from_warc(str(path))
+        table = pybotaudit.robots_from_warc(str(path))
     assert table["origin"].to_pylist() == ["https://a.example"]
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        botaudit.robots_from_warc(tmp_path / "nowhere")
+        pybotaudit.robots_from_warc(tmp_path / "nowhere")
 
 
 def test_of_one_second_the_last_answer_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "robots.warc"
     url = "https://a.example/robots.txt"
     path.write_bytes(response(url, 1, "503 x") + response(url, 1, "200 OK", "A"))
-    table = botaudit.robots_from_warc(path)
+    table = pybotaudit.robots_from_warc(path)
     assert len(table) == 1
-    botaudit.Classifier(["GPTBot"], robots=table)
+    pybotaudit.Classifier(["GPTBot"], robots=table)

@@ -6,8 +6,8 @@ import json
 import random
 from pathlib import Path
 
-import botaudit
 import pyarrow as pa
+import pybotaudit
 import pytest
 from conftest import REPOSITORY, Snapshot, command, random_snapshots, robots_table, write_archive
 from test_restrictions import FLAGS, NAMES, rows
@@ -22,7 +22,7 @@ def test_rows_are_those_of_the_command(tmp_path: Path, rng: random.Random) -> No
     expected = [json.loads(line) for line in texts.splitlines()]
     assert {row["rule_change"] for row in expected} >= {"added", "removed"}
     for robots in (archive, robots_table(snapshots)):
-        found = rows(botaudit.rule_changes(robots, **NAMES))
+        found = rows(pybotaudit.rule_changes(robots, **NAMES))
         assert found == expected
 
 
@@ -31,7 +31,7 @@ def test_a_change_and_its_types() -> None:
     snapshots = [
         Snapshot("https://a.example", hour, "200", None, body) for hour, body in enumerate(bodies)
     ]
-    table = botaudit.rule_changes(robots_table(snapshots), tokens=["GPTBot"])
+    table = pybotaudit.rule_changes(robots_table(snapshots), tokens=["GPTBot"])
     columns = [
         "effect",
         "old_restriction",
@@ -45,11 +45,11 @@ def test_a_change_and_its_types() -> None:
         ["tightened", "disallow", "disallow-all", "tightened", "/", 2],
     ]
     assert table.schema.field("changed_before_utc").type == pa.timestamp("s", "UTC")
-    assert botaudit.rule_changes(robots_table([]), ["GPTBot"]).schema == table.schema
+    assert pybotaudit.rule_changes(robots_table([]), ["GPTBot"]).schema == table.schema
 
 
 def test_mistakes_are_named() -> None:
     with pytest.raises(ValueError, match="robots must be an archive"):
-        botaudit.rule_changes(REPOSITORY / "sample-data/robots", ["GPTBot"])
+        pybotaudit.rule_changes(REPOSITORY / "sample-data/robots", ["GPTBot"])
     with pytest.raises(ValueError, match="no crawler is given"):
-        botaudit.rule_changes(robots_table([]))
+        pybotaudit.rule_changes(robots_table([]))

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import botaudit
 import pyarrow as pa
+import pybotaudit
 import pytest
 from conftest import (
     ANSWERS,
@@ -41,8 +41,8 @@ from test_robots import response
 pytest.importorskip("pyspark")
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
-from botaudit import _spark_audit, _spark_classify, _spark_paths, _tasks
-from botaudit import spark as bs
+from pybotaudit import _spark_audit, _spark_classify, _spark_paths, _tasks
+from pybotaudit import spark as bs
 from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -141,7 +141,7 @@ def test_restrictions_are_those_of_the_module(
     shuffled = rng.sample(snapshots, len(snapshots))
     found = bs.restrictions(robots_frame(spark, shuffled), **who, **options)
     module = {name: value for name, value in options.items() if name != "partitions"}
-    expected = botaudit.restrictions(robots_table(snapshots), **who, **module)
+    expected = pybotaudit.restrictions(robots_table(snapshots), **who, **module)
     assert found.columns == expected.column_names
     rows = found.toArrow().cast(pa.schema([_without_dictionary(of) for of in expected.schema]))
     assert sorted(rows.to_pylist(), key=repr) == sorted(expected.to_pylist(), key=repr)
@@ -210,7 +210,7 @@ def test_warnings_of_tasks_reach_the_driver(spark: SparkSession, tmp_path: Path)
         (tmp_path / f"robots/{name}.example").write_bytes(body)
     urls = [f"https://{name}.example/{n}" for n in range(200) for name in names]
     frame = spark.createDataFrame([(url,) for url in urls], "url string").repartition(4)
-    alone = botaudit.Classifier(tokens=["a"], robots=tmp_path / "robots")
+    alone = pybotaudit.Classifier(tokens=["a"], robots=tmp_path / "robots")
     alone.classify(pa.table({"url": urls}))
     assert alone.warnings()
     answers = bs.classify_archive(frame, tmp_path / "robots", tokens=["a"], columns=["verdict"])
@@ -618,7 +618,7 @@ def test_mistakes_of_an_audit_are_named_before_the_first_task(
         (["-oreport"], "^args: .*--output"),
         (["--infer-outages"], "--infer-outages, which does not work here: it reads all logs twice"),
         (["--verify-dns"], "--verify-dns.*twice.*--collect first"),
-        (["--fetch"], "--fetch.*botaudit.fetch"),
+        (["--fetch"], "--fetch.*pybotaudit.fetch"),
         (["--output=x"], "--output, which does not work here: write output="),
         (["--robots", "x"], "write robots="),
         (["--evidence=x.csv"], "would replace the file"),
@@ -1109,14 +1109,14 @@ def test_a_killed_executor_changes_nothing(
 
 def test_a_worker_without_the_wheel_says_what_to_do(tmp_path: Path) -> None:
     # A Python that finds another module of this name first.
-    (tmp_path / "botaudit.py").write_text("raise ImportError('No module named botaudit')\n")
+    (tmp_path / "pybotaudit.py").write_text("raise ImportError('No module named pybotaudit')\n")
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
     script = """
 from pyspark.sql import SparkSession
-from botaudit import _tasks
-from botaudit import spark as bs
+from pybotaudit import _tasks
+from pybotaudit import spark as bs
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
 urls = spark.createDataFrame([("https://a.example/",)], "url string")
 bs.classify_archive(urls, "ROBOTS", tokens=["a"]).collect()
@@ -1130,7 +1130,7 @@ bs.classify_archive(urls, "ROBOTS", tokens=["a"]).collect()
     )
     said = run.stderr.decode()
     assert run.returncode != 0
-    assert "botaudit cannot be imported on worker" in said and "install the wheel" in said
+    assert "pybotaudit cannot be imported on worker" in said and "install the wheel" in said
     assert "PYSPARK_PYTHON" in said
 
 
@@ -1148,7 +1148,7 @@ def test_spark_connect_has_the_same_results(data: Any, workplace: Path) -> None:
     script = f"""
 import pickle
 from pyspark.sql import SparkSession
-from botaudit import spark as bs
+from pybotaudit import spark as bs
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
 spark.conf.set("spark.sql.shuffle.partitions", "3")
 given = pickle.loads(open("given.pickle", "rb").read())
@@ -1184,7 +1184,7 @@ def test_the_module_is_about_rows_of_a_table(data: Any) -> None:
     """The same rows without Spark."""
     snapshots, _, rows, newest, _ = data
     table = pa.table({"url": [row["url"] for row in rows], "at": [int(row["at"]) for row in rows]})
-    classifier = botaudit.Classifier(["GPTBot"], ["mybot"], robots=robots_table(snapshots))
+    classifier = pybotaudit.Classifier(["GPTBot"], ["mybot"], robots=robots_table(snapshots))
     found = classifier.classify(table)
     urls, at = found["url"].to_pylist(), found["at"].to_pylist()
     assert sorted_rows(urls, at, answers(found)) == newest

@@ -110,7 +110,7 @@ def fast_robotstxt(robots):
 
 
 def botaudit(robots):
-    from botaudit import RobotsTxt
+    from pybotaudit import RobotsTxt
     return RobotsTxt(robots).is_allowed
 
 

@@ -79,7 +79,7 @@ def _advice(data: Any) -> str:
         case "polars", "LazyFrame":
             return "data.collect()"
         case "pyspark", _:
-            return "it to botaudit.spark.classify"
+            return "it to pybotaudit.spark.classify"
         case "dask", _:
             return "data.compute(), or use data.map_partitions(classifier.classify)"
         case "pandas", _:

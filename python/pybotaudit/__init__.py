@@ -2,30 +2,30 @@
 
 `Classifier` answers for columns of URLs, `RobotsTxt` for one robots.txt, `restrictions` for many
 files, `audit` makes the report of access logs, and `bootstrap` gives intervals of its shares over
-sites. The module `botaudit.spark` classifies and audits with Apache Spark. pyarrow is imported when
-it is first needed.
+sites. The module `pybotaudit.spark` classifies and audits with Apache Spark. pyarrow is imported
+when it is first needed.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from botaudit import _botaudit
-from botaudit._botaudit import Matcher, RobotsTxt, __version__
-from botaudit._fetch import fetch
-from botaudit._identity import Identity, identify
-from botaudit._robots_txt import Group, Rule
+from pybotaudit import _botaudit
+from pybotaudit._botaudit import Matcher, RobotsTxt, __version__
+from pybotaudit._fetch import fetch
+from pybotaudit._identity import Identity, identify
+from pybotaudit._robots_txt import Group, Rule
 
 if TYPE_CHECKING:
-    from botaudit import spark as spark
-    from botaudit._audit import AuditReport, audit
-    from botaudit._bootstrap import bootstrap
-    from botaudit._classifier import Classifier
-    from botaudit._registry import crawlers
-    from botaudit._report import read_report
-    from botaudit._restrictions import restrictions
-    from botaudit._robots import origins, robots_from_warc
-    from botaudit._rule_changes import rule_changes
+    from pybotaudit import spark as spark
+    from pybotaudit._audit import AuditReport, audit
+    from pybotaudit._bootstrap import bootstrap
+    from pybotaudit._classifier import Classifier
+    from pybotaudit._registry import crawlers
+    from pybotaudit._report import read_report
+    from pybotaudit._restrictions import restrictions
+    from pybotaudit._robots import origins, robots_from_warc
+    from pybotaudit._rule_changes import rule_changes
 
 __all__ = [
     "AuditReport",
@@ -91,10 +91,10 @@ def lint(body: str | bytes, *, dialect: str = "google") -> list[Finding]:
 def __getattr__(name: str) -> Any:
     """Import the parts that need pyarrow when they are first used."""
     if name not in _MODULES:
-        raise AttributeError(f"module 'botaudit' has no attribute '{name}'")
+        raise AttributeError(f"module 'pybotaudit' has no attribute '{name}'")
     from importlib import import_module
 
-    module = import_module(f"botaudit.{_MODULES[name]}")
+    module = import_module(f"pybotaudit.{_MODULES[name]}")
     value = module if name == _MODULES[name] else getattr(module, name)
     globals()[name] = value
     return value

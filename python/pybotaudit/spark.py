@@ -6,10 +6,10 @@ audit.
 
 from __future__ import annotations
 
-from botaudit._spark_audit import AuditProblems, audit
-from botaudit._spark_classify import classify, classify_archive
-from botaudit._spark_restrictions import restrictions
-from botaudit._spark_robots import robots_from_warcs
+from pybotaudit._spark_audit import AuditProblems, audit
+from pybotaudit._spark_classify import classify, classify_archive
+from pybotaudit._spark_restrictions import restrictions
+from pybotaudit._spark_robots import robots_from_warcs
 
 __all__ = [
     "AuditProblems",

@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from botaudit import _botaudit, _report
-from botaudit._progress import Asked, Progress
+from pybotaudit import _botaudit, _report
+from pybotaudit._progress import Asked, Progress
 
 Path = str | os.PathLike[str]
 Time = str | datetime.date
@@ -24,7 +24,7 @@ class AuditReport:
     """
 
     def __init__(self, native: _botaudit.AuditReport) -> None:
-        """From `botaudit.audit`."""
+        """From `pybotaudit.audit`."""
         self._native = native
         self._tables: dict[str, pa.Table] = {}
 

@@ -9,11 +9,11 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from botaudit import _arrow
-from botaudit._restrictions import restrictions as restrictions_of_table
-from botaudit._spark_robots import robots_rows
-from botaudit._spark_tasks import partition_count, task
-from botaudit._tasks import in_types_of_spark
+from pybotaudit import _arrow
+from pybotaudit._restrictions import restrictions as restrictions_of_table
+from pybotaudit._spark_robots import robots_rows
+from pybotaudit._spark_tasks import partition_count, task
+from pybotaudit._tasks import in_types_of_spark
 
 
 def restrictions(
@@ -26,7 +26,7 @@ def restrictions(
     every: str | None = None,
     partitions: int | None = None,
 ) -> DataFrame:
-    """The rows of `botaudit.restrictions`, in any order.
+    """The rows of `pybotaudit.restrictions`, in any order.
 
     Rows of robots.txt files are shuffled by origin, once. A task holds the files of one batch of
     rows, and all files of one origin.
@@ -38,8 +38,8 @@ def restrictions(
         crawlers: Names of known crawlers.
         tokens: Product tokens of other crawlers.
         user_agent: A whole User-Agent header, or several.
-        at: The time of the rules, as for `botaudit.restrictions`.
-        every: "week", "month" or "year", as for `botaudit.restrictions`.
+        at: The time of the rules, as for `pybotaudit.restrictions`.
+        every: "week", "month" or "year", as for `pybotaudit.restrictions`.
         partitions: The number of partitions of the result, by default
             `spark.sql.shuffle.partitions`.
 
@@ -47,7 +47,7 @@ def restrictions(
         ValueError: An argument is not valid, or `robots` lacks a column.
         TypeError: A column has a type that cannot be read.
         pyspark.errors.PythonException: When the result is computed: a row of `robots` is not valid,
-            two rows for the same origin and second have different answers, or botaudit is not
+            two rows for the same origin and second have different answers, or pybotaudit is not
             installed on a worker.
     """
     options: dict[str, Any] = {"crawlers": crawlers, "tokens": tokens, "user_agent": user_agent}

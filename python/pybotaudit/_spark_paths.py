@@ -15,8 +15,8 @@ from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
 
-from botaudit import _tasks
-from botaudit._spark_tasks import is_connect
+from pybotaudit import _tasks
+from pybotaudit._spark_tasks import is_connect
 
 _sent: dict[tuple[object, ...], str] = {}
 """The names of files on the workers of a session."""

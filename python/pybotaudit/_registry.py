@@ -7,7 +7,7 @@ import os
 
 import pyarrow as pa
 
-from botaudit import _botaudit
+from pybotaudit import _botaudit
 
 _TEXTS = pa.list_(pa.string())
 _BUNDLED = pa.struct({"url": pa.string(), "of_utc": pa.string(), "networks": pa.int64()})

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from botaudit import _arrow, _botaudit
+from pybotaudit import _arrow, _botaudit
 
 Output = Sequence[tuple[Any, int | None]]
 """The names of the columns to write; the index of the input's column, or None for an answer."""

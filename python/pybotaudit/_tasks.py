@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs
 
-from botaudit import _arrow, _botaudit
-from botaudit._classifier import Classifier
-from botaudit._restrictions import restrictions as restrictions_of_table
-from botaudit._robots import warc_table
+from pybotaudit import _arrow, _botaudit
+from pybotaudit._classifier import Classifier
+from pybotaudit._restrictions import restrictions as restrictions_of_table
+from pybotaudit._robots import warc_table
 
 Batches = Iterator[pa.RecordBatch]
 Warn = Callable[[list[str]], object]
@@ -200,7 +200,7 @@ def judge_by_file(
 
 
 def restrictions(batches: Batches, options: dict[str, Any]) -> Batches:
-    """The rows of `botaudit.restrictions`; the rows of an origin are neighbours."""
+    """The rows of `pybotaudit.restrictions`; the rows of an origin are neighbours."""
     kept: pa.Table | None = None
     for batch in batches:
         if not batch.num_rows:
@@ -368,7 +368,7 @@ def run_command(arguments: Sequence[str], directory: str, stdin: Any = None) -> 
         RefusedError: It failed. The message is that of the command.
         RuntimeError: It was stopped.
     """
-    program = [sys.executable, "-m", "botaudit", *arguments]
+    program = [sys.executable, "-m", "pybotaudit", *arguments]
     with tempfile.TemporaryFile() as said:
         run = subprocess.Popen(
             program,

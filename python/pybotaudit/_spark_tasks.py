@@ -1,4 +1,4 @@
-"""Functions of `botaudit._tasks` for the workers of Spark."""
+"""Functions of `pybotaudit._tasks` for the workers of Spark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-import botaudit
+import pybotaudit
 
 _PARALLELISM_OF_CONNECT = 32
 
@@ -37,7 +37,7 @@ def parallelism(spark: SparkSession) -> int:
 
 
 def task(name: str, **options: Any) -> Callable[[Any], Any]:
-    """A function of `botaudit._tasks` for `mapInArrow`.
+    """A function of `pybotaudit._tasks` for `mapInArrow`.
 
     Spark sends local functions as code, so a worker without this package gives an error that says
     what to do.
@@ -51,7 +51,7 @@ def task(name: str, **options: Any) -> Callable[[Any], Any]:
 
 
 def column_task(name: str) -> Callable[[pa.Array], pa.Array]:
-    """A function of `botaudit._tasks` for `arrow_udf`: an array for an array."""
+    """A function of `pybotaudit._tasks` for `arrow_udf`: an array for an array."""
     found = _tasks_of_worker()
 
     # Spark reads the types.
@@ -62,8 +62,8 @@ def column_task(name: str) -> Callable[[pa.Array], pa.Array]:
 
 
 def _tasks_of_worker() -> Callable[[], Any]:
-    """A function that imports `botaudit._tasks` on a worker, or says why it cannot."""
-    version = botaudit.__version__
+    """A function that imports `pybotaudit._tasks` on a worker, or says why it cannot."""
+    version = pybotaudit.__version__
 
     def tasks() -> Any:
         import platform
@@ -71,17 +71,17 @@ def _tasks_of_worker() -> Callable[[], Any]:
 
         where = f"on worker {platform.node()}, by {sys.executable}"
         try:
-            import botaudit as found
-            from botaudit import _tasks
+            import pybotaudit as found
+            from pybotaudit import _tasks
         except ImportError as error:
             raise RuntimeError(
-                f"botaudit cannot be imported {where}: {error}; install the wheel in the Python of "
-                "the workers, or set PYSPARK_PYTHON to one that has it"
+                f"pybotaudit cannot be imported {where}: {error}; install the wheel in the Python "
+                "of the workers, or set PYSPARK_PYTHON to one that has it"
             ) from error
         if found.__version__ != version:
             raise RuntimeError(
-                f"botaudit {found.__version__} is installed {where}, but the driver has {version}; "
-                "install the same wheel on both"
+                f"pybotaudit {found.__version__} is installed {where}, but the driver has "
+                f"{version}; install the same wheel on both"
             )
         return _tasks
 
@@ -132,7 +132,7 @@ def warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
 
 
 def group_task(name: str) -> Callable[[Any], Any]:
-    """A function of `botaudit._tasks` for `applyInArrow`: a table for a table."""
+    """A function of `pybotaudit._tasks` for `applyInArrow`: a table for a table."""
     found = _tasks_of_worker()
 
     def run(table: Any) -> Any:

@@ -13,11 +13,11 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from botaudit import _botaudit, _tasks
-from botaudit._spark_arguments import checked_args, checked_output
-from botaudit._spark_paths import distribute, locations, order, warn
-from botaudit._spark_robots import check_on_error
-from botaudit._spark_tasks import group_task, parallelism, task
+from pybotaudit import _botaudit, _tasks
+from pybotaudit._spark_arguments import checked_args, checked_output
+from pybotaudit._spark_paths import distribute, locations, order, warn
+from pybotaudit._spark_robots import check_on_error
+from pybotaudit._spark_tasks import group_task, parallelism, task
 
 _ROBOTS_ERRORS_MAX = 5
 """The most errors in robots.txt files that an audit names, as the command does."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from botaudit import _botaudit
+from pybotaudit import _botaudit
 
 _INTEGERS = {
     "count", "line number from 1", "line number in that version", "bytes", "minutes", "seconds",

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from botaudit import _arrow, _botaudit, _frames
-from botaudit._name_tables import named_crawlers
-from botaudit._progress import Asked, Progress
+from pybotaudit import _arrow, _botaudit, _frames
+from pybotaudit._name_tables import named_crawlers
+from pybotaudit._progress import Asked, Progress
 
 _INT_COLUMN = "rule_line"
 

@@ -1,4 +1,4 @@
-"""The native half of the package; `botaudit` is the interface."""
+"""The native half of the package; `pybotaudit` is the interface."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
@@ -6,8 +6,8 @@ from typing import Any, NoReturn, final, overload
 
 import pyarrow as pa
 
-from botaudit._name_tables import Asked
-from botaudit._robots_txt import Group, Rule
+from pybotaudit._name_tables import Asked
+from pybotaudit._robots_txt import Group, Rule
 
 __version__: str
 COLUMNS: list[str]

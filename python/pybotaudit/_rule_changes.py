@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from botaudit import _botaudit
-from botaudit import _name_tables as name_tables
+from pybotaudit import _botaudit
+from pybotaudit import _name_tables as name_tables
 
 
 def rule_changes(

@@ -1,11 +1,11 @@
-"""The command line: `botaudit`, or `python -m botaudit`."""
+"""The command line: `pybotaudit`, or `python -m pybotaudit`."""
 
 from __future__ import annotations
 
 import signal
 import sys
 
-from botaudit import _botaudit
+from pybotaudit import _botaudit
 
 
 def main() -> None:

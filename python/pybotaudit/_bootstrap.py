@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from botaudit import _arrow, _frames
+from pybotaudit import _arrow, _frames
 
 SITES_MIN = 5
 """With fewer sites there is no interval: resamples of a few sites are nearly all alike."""

@@ -9,7 +9,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from botaudit import _botaudit
+from pybotaudit import _botaudit
 
 _HOPS_SECONDS = 86_400
 """How far the times of a redirect and of its target may be apart."""
@@ -20,7 +20,7 @@ def answers_of_redirects(
 ) -> DataFrame:
     """The outcome of each chain of redirects in `waiting`, and the row that has its body.
 
-    `task` is `redirect_targets` of `botaudit._tasks`.
+    `task` is `redirect_targets` of `pybotaudit._tasks`.
     """
     # The columns of a row at the end of a redirect.
     found = F.struct("outcome", "max_age", "chain", "origin", "fetched_at").alias("found")

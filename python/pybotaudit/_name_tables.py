@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import pyarrow as pa
 
-from botaudit import _arrow, _report
+from pybotaudit import _arrow, _report
 
 
 class Asked(TypedDict):

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from botaudit import _tasks
+from pybotaudit import _tasks
 
 _OWN = {
     "--robots": "write robots=",
@@ -21,13 +21,13 @@ _OWN = {
 _OF_A_PASS = "it reads all logs twice, and each task reads only its own"
 _REFUSED = {
     **_OWN,
-    "--fetch": f"{_OF_A_PASS}; fetch before the audit: botaudit.fetch(archive=..., from_log=...)",
+    "--fetch": f"{_OF_A_PASS}; fetch before the audit: pybotaudit.fetch(archive=..., from_log=...)",
     "--infer-outages": f"{_OF_A_PASS}; run botaudit audit --collect first, and add --collected",
     "--verify-dns": f"{_OF_A_PASS}; run botaudit audit --collect first, and add --collected",
     "--collect": "it writes no report; run botaudit audit --collect without Spark",
     "--dns-cache": "each task would replace the file",
     "--evidence": "each task would replace the file; run botaudit audit --evidence without Spark",
-    "--format": "the result is the report in output; botaudit.read_report reads its tables",
+    "--format": "the result is the report in output; pybotaudit.read_report reads its tables",
     "--fail-on": "tasks know no sums of all logs; read the tables of the report",
     "--fail-on-violations": "tasks know no sums of all logs; read the tables of the report",
     "--help": "run botaudit audit --help without Spark",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from botaudit import _botaudit
+from pybotaudit import _botaudit
 
 
 class Identity(NamedTuple):

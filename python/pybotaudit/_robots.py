@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from botaudit import _arrow, _botaudit, _frames
+from pybotaudit import _arrow, _botaudit, _frames
 
 
 def origins(data: Any, url: str = "url") -> Any:

@@ -11,9 +11,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from botaudit._redirects import answers_of_redirects
-from botaudit._spark_paths import locations, warn
-from botaudit._spark_tasks import task
+from pybotaudit._redirects import answers_of_redirects
+from pybotaudit._spark_paths import locations, warn
+from pybotaudit._spark_tasks import task
 
 
 def robots_rows(robots: DataFrame) -> DataFrame:

@@ -11,11 +11,11 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.types import StructField, StructType
 
-import botaudit
-from botaudit._classifier import chosen_columns, output_columns
-from botaudit._spark_paths import distribute
-from botaudit._spark_robots import bad_rows, check_on_error, robots_rows
-from botaudit._spark_tasks import column_task, partition_count, task, warn_from_tasks
+import pybotaudit
+from pybotaudit._classifier import chosen_columns, output_columns
+from pybotaudit._spark_paths import distribute
+from pybotaudit._spark_robots import bad_rows, check_on_error, robots_rows
+from pybotaudit._spark_tasks import column_task, partition_count, task, warn_from_tasks
 
 _SAMPLED_ROWS = 1000
 """About how many rows of an origin with `hot_rows` rows are counted."""
@@ -40,7 +40,7 @@ def classify(
     skip_unused_origins: bool = False,
     on_error: str = "fail",
 ) -> Any:
-    """The rows of `df` with the answers of `botaudit.Classifier.classify`, in any order.
+    """The rows of `df` with the answers of `pybotaudit.Classifier.classify`, in any order.
 
     Rows of URLs and of robots.txt files are shuffled together by origin, so each body is sent once,
     and a task holds the robots.txt files of one batch of rows. Only columns that are judged or
@@ -54,7 +54,7 @@ def classify(
         url: The column of URLs.
         crawlers: Names of known crawlers.
         tokens: Product tokens of other crawlers.
-        user_agent: A whole User-Agent header, or several, as in `botaudit.Classifier`.
+        user_agent: A whole User-Agent header, or several, as in `pybotaudit.Classifier`.
         crawler_column: The column with the name of each row's crawler.
         user_agent_column: The column with the User-Agent header of each row.
         time_column: The column with the time to judge each row at.
@@ -83,7 +83,7 @@ def classify(
         ValueError: A column is missing, or a crawler is unknown.
         TypeError: A column has a type that cannot be read.
         pyspark.errors.PythonException: When the result is computed: a row of `robots` is not valid,
-            or botaudit is not installed on a worker.
+            or pybotaudit is not installed on a worker.
     """
     check_on_error(on_error, ("fail", "null", "report"))
     options = _options(df, url, crawler_column, user_agent_column, time_column)
@@ -290,7 +290,7 @@ def _classifier_options(
     """
     found: dict[str, Any] = dict(zip(("crawlers", "tokens", "user_agent"), crawlers, strict=True))
     found |= {"dialect": dialect, "memory": memory}
-    classifier = botaudit.Classifier(**found)
+    classifier = pybotaudit.Classifier(**found)
     classifier._check_crawlers(options["crawler_column"], options["user_agent_column"])
     return found
 

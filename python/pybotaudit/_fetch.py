@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable
 
-from botaudit import _botaudit
+from pybotaudit import _botaudit
 
 
 def fetch(

@@ -246,7 +246,7 @@ def robots_columns(data: Any) -> list[list[pa.Array]]:
 def robots_arrays(batch: pa.RecordBatch) -> list[pa.Array]:
     """The columns of some rows of such a table."""
     if "max_age" in batch.schema.names:
-        max_age = batch.column("max_age").cast(pa.int64())
+        max_age = _whole_seconds(batch.column("max_age"))
     else:
         max_age = pa.nulls(batch.num_rows, pa.int64())
     return [
@@ -256,6 +256,16 @@ def robots_arrays(batch: pa.RecordBatch) -> list[pa.Array]:
         max_age,
         texts(batch.column("body")),
     ]
+
+
+def _whole_seconds(column: pa.Array) -> pa.Array:
+    """The column as int64. pandas makes floats of counts of which some are missing."""
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"robots, column 'max_age' has no whole seconds: {error}") from error
 
 
 def check_robots(schema: pa.Schema) -> None:
@@ -278,5 +288,6 @@ def check_robots(schema: pa.Schema) -> None:
         )
     if "max_age" in schema.names:
         kind = schema.field("max_age").type
-        if not pa.types.is_integer(kind) and not pa.types.is_null(kind):
+        tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
+        if not any(test(kind) for test in tests):
             raise TypeError(f"robots, column 'max_age' has the type {kind}; cast it to int64")

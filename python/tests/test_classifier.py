@@ -550,6 +550,21 @@ def test_equal_rows_of_robots_count_once() -> None:
         assert found == ["grace", "grace", "disallowed"]
 
 
+def test_missing_max_ages_may_be_those_of_pandas() -> None:
+    table = robots_table([RULES, RULES._replace(hour=RULES.hour + 1, max_age=7200)])
+    place = table.column_names.index("max_age")
+    urls = pa.array(["https://a.example/x"])
+    whole = pybotaudit.Classifier(["GPTBot"], robots=table)
+    for ages in ([None, 7200.0], [float("nan"), 7200.0]):
+        floats = table.set_column(place, "max_age", pa.array(ages, pa.float64()))
+        for robots in (floats, floats.to_pandas()):
+            found = pybotaudit.Classifier(["GPTBot"], robots=robots).classify(urls)
+            assert found.equals(whole.classify(urls))
+    broken = table.set_column(place, "max_age", pa.array([0.5, 1.0]))
+    with pytest.raises(ValueError, match="'max_age' has no whole seconds"):
+        pybotaudit.Classifier(["GPTBot"], robots=broken)
+
+
 def test_robots_without_max_age_and_with_other_columns() -> None:
     table = robots_table([RULES]).drop_columns(["max_age"]).append_column("x", [[1]])
     classifier = pybotaudit.Classifier(["GPTBot"], robots=table)

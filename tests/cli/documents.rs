@@ -188,6 +188,7 @@ pages! {
     python: "docs/python.md",
     research: "docs/research.md",
     scale: "docs/scale.md",
+    spark: "docs/spark.md",
     study_of_address_lists: "docs/studies/address-lists.md",
     study_of_parsers: "docs/studies/parsers-disagree.md",
     study_of_the_great_gpt_firewall: "docs/studies/the-great-gpt-firewall.md",

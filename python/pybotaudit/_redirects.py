@@ -69,7 +69,11 @@ def answers_of_redirects(
     answer = answers[0]
     for other in answers[1:]:
         answer = answer.unionByName(other)
-    return answer.persist(StorageLevel.DISK_ONLY)
+    answer = answer.persist(StorageLevel.DISK_ONLY)
+    # Once they are there, Spark knows how few they are, and sends them to the bodies instead of
+    # shuffling both.
+    answer.count()
+    return answer
 
 
 def _too_long(chains: DataFrame) -> DataFrame:

@@ -124,8 +124,12 @@ def robots_from_warcs(
     bodies = rows.select(
         F.col("origin").alias("target"), F.col("fetched_at").alias("target_time"), "body"
     )
-    followed = answers.join(bodies, ["target", "target_time"], "left")
-    followed = followed.select("origin", "fetched_at", "outcome", "max_age", "body")
+    # Spark can send the answers to the bodies, which an outer join would not allow.
+    has_target = F.col("target").isNotNull()
+    found = answers.where(has_target).join(bodies, ["target", "target_time"])
+    without = answers.where(~has_target).withColumn("body", F.lit(None).cast("binary"))
+    columns = ["origin", "fetched_at", "outcome", "max_age", "body"]
+    followed = found.select(*columns).unionByName(without.select(*columns))
     unanswered = rows.where(waits).join(answers, ["origin", "fetched_at"], "left_anti")
     others = rows.where(~waits).unionByName(unanswered).drop("chain")
     robots = others.unionByName(followed)

@@ -452,6 +452,23 @@ def test_redirects_lead_from_one_warc_file_to_another(spark: SparkSession, tmp_p
         bs.robots_from_warcs(spark, [tmp_path / "nowhere.warc"]).count()
 
 
+def test_few_redirects_shuffle_no_bodies(spark: SparkSession, tmp_path: Path) -> None:
+    rng = random.Random(1)
+    records = [
+        response(f"https://a{n}.example/robots.txt", 1, "200 OK", rng.randbytes(9000).hex())
+        for n in range(30)
+    ]
+    to = "301 x\r\nLocation: https://a0.example/robots.txt"
+    records.append(response("https://b.example/robots.txt", 1, to))
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(b"".join(records))
+    frame = bs.robots_from_warcs(spark, [path])
+    assert shuffled_bytes(spark, frame) < 30_000
+    bodies = {row["origin"]: bytes(row["body"]) for row in frame.collect()}
+    assert bodies["https://b.example"] == bodies["https://a0.example"]
+    assert len(bodies) == 31
+
+
 def test_damage_to_a_warc_file_is_not_lost(spark: SparkSession, tmp_path: Path) -> None:
     paths = warcs(tmp_path)
     whole = bs.robots_from_warcs(spark, paths[:1]).collect()

@@ -253,7 +253,11 @@ def _distributed(file: str) -> str:
     if unpacked != path and not os.path.exists(unpacked):
         directory = tempfile.mkdtemp(dir=os.path.dirname(path))
         with tarfile.open(path) as tar:
-            tar.extractall(directory, filter="data")
+            # Python 3.10 and 3.11 have filters only in their later releases.
+            if hasattr(tarfile, "data_filter"):
+                tar.extractall(directory, filter="data")
+            else:
+                tar.extractall(directory)
         # Another task may have been faster.
         with contextlib.suppress(OSError):
             os.rename(directory, unpacked)

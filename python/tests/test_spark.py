@@ -928,6 +928,25 @@ def test_uris_are_read_by_pyarrow(spark: SparkSession, workplace: Path) -> None:
     assert run["options"]["robots"] == "robots"
 
 
+def test_crawls_are_audited(spark: SparkSession, workplace: Path) -> None:
+    page = "https://a.example/{}"
+    names = []
+    for number in range(3):
+        pages = (response(page.format(f"{kind}/{number}"), 9, "200 OK") for kind in ("x", "y"))
+        names.append(f"{number}.warc.gz")
+        (workplace / names[-1]).write_bytes(b"".join(pages))
+    rules = response(page.format("robots.txt"), 1, "200 OK", "User-agent: *\nDisallow: /x\n")
+    (workplace / "robots.warc.gz").write_bytes(rules)
+    command("robots", "import", "-q", "-a", workplace / "robots.db", workplace / "robots.warc.gz")
+    flags = ["--user-agent", "GPTBot/1.2"]
+    bs.audit(spark, names, robots="robots.db", output="report", args=flags)
+    command("audit", "-q", "--robots", "robots.db", *flags, "-o", "expected", *names)
+    found = (workplace / "report/violations.csv").read_text()
+    assert found == (workplace / "expected/violations.csv").read_text()
+    (rule,) = pybotaudit.read_report(workplace / "report")["violations"].to_pylist()
+    assert (rule["requests"], rule["pattern"]) == (3, "/x")
+
+
 def message(frame: DataFrame) -> str:
     with pytest.raises(Exception) as found:
         frame.collect()

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 /// The most bytes of a head. Servers and crawlers have lower limits.
-const HEAD_BYTES_MAX: usize = 256 << 10;
+pub(super) const HEAD_BYTES_MAX: usize = 256 << 10;
 
 /// A parsed head.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

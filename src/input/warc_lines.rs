@@ -2,21 +2,24 @@
 //!
 //! A request and its answer lie side by side. They become one line, in the form of an index of such
 //! files (CDXJ), in place of the first of both. All other records become blank lines, so the number
-//! of a line is that of a record. What is no record becomes a line that no format reads.
+//! of a line is that of a record. Bytes between records become a line that no format reads.
 
 use memchr::memmem;
 use serde::Serialize;
 
-use super::warc_head::{Head, NoHead, status};
+use super::warc_head::{HEAD_BYTES_MAX, Head, NoHead, line_into, status};
 
 /// What every record begins with.
 const START: &[u8] = b"WARC/";
 
-/// The most bytes of the head of a record.
-const HEAD_BYTES_MAX: usize = 256 << 10;
+/// Its beginning, after the line before it. Values of fields may contain `WARC/`, too.
+const LINE_START: &[u8] = b"\nWARC/";
 
 /// The most bytes of a block in which the head of a request or an answer is looked for.
 const BLOCK_BYTES_MAX: usize = 64 << 10;
+
+/// The most records between a request and its answer.
+const BETWEEN_MAX: usize = 64;
 
 /// The most bytes of a method.
 const METHOD_BYTES_MAX: usize = 20;
@@ -30,8 +33,10 @@ pub(crate) struct WarcLines {
     offset: u64,
     /// The bytes of the current block that are still to come.
     block_left: u64,
-    /// Whether the bytes since the last record are no record, and have their line.
+    /// Whether bytes after the last record could not be read, and have their line.
     is_lost: bool,
+    /// Whether the next bytes belong to a line that is not the start of a record.
+    is_within_line: bool,
     /// The user agent of the crawl, if the file names it.
     user_agent: Option<String>,
     /// A request or an answer whose other half may follow.
@@ -109,7 +114,13 @@ impl WarcLines {
             let before = rest.len();
             let in_block = before.min(usize::try_from(self.block_left).unwrap_or(usize::MAX));
             self.block_left -= in_block as u64;
-            rest = rest[in_block..].trim_ascii_start();
+            rest = &rest[in_block..];
+            if self.is_within_line {
+                let lf = memchr::memchr(b'\n', rest);
+                self.is_within_line = lf.is_none();
+                rest = lf.map_or(b"", |lf| &rest[lf + 1..]);
+            }
+            rest = rest.trim_ascii_start();
             self.offset += (before - rest.len()) as u64;
             let before = rest.len();
             let step = match rest.get(..START.len()) {
@@ -118,11 +129,7 @@ impl WarcLines {
                 None if !is_end && START.starts_with(rest) => Step::Wait,
                 _ => {
                     self.lose(out);
-                    let next = memmem::find(rest, START).unwrap_or(match is_end {
-                        true => rest.len(),
-                        false => (rest.len() + 1).saturating_sub(START.len()).max(1),
-                    });
-                    rest = &rest[next..];
+                    self.is_within_line = true;
                     Step::Record
                 }
             };
@@ -138,18 +145,27 @@ impl WarcLines {
     fn record(&mut self, rest: &mut &[u8], is_end: bool, out: &mut Vec<u8>) -> Step {
         let mut after = *rest;
         let mut first = Vec::new();
-        let is_whole = match super::warc_head::line_into(&mut after, HEAD_BYTES_MAX, &mut first) {
+        let whole = match line_into(&mut after, HEAD_BYTES_MAX, &mut first) {
             Ok(_) => Head::read(first.trim_ascii().to_vec(), &mut after),
             Err(err) => Err(NoHead::Io(err)),
         };
-        let length = match &is_whole {
-            Ok(head) => head.text("content-length").and_then(|digits| digits.parse::<u64>().ok()),
+        let head = match whole {
+            Ok(head) => head,
             Err(_) if rest.len() < HEAD_BYTES_MAX && !is_end => return Step::Wait,
-            Err(_) => None,
+            Err(_) => {
+                self.lose(out);
+                // Without a blank line in these bytes, only the last record can have a head.
+                let region = &rest[1..rest.len().min(HEAD_BYTES_MAX)];
+                let next = memmem::rfind(region, LINE_START);
+                self.is_within_line = next.is_none();
+                *rest = &rest[1 + next.map_or(region.len(), |lf| lf + 1)..];
+                return Step::Record;
+            }
         };
-        let (Ok(head), Some(length)) = (is_whole, length) else {
+        let length = head.text("content-length").and_then(|digits| digits.parse::<u64>().ok());
+        let Some(length) = length else {
             self.lose(out);
-            *rest = &rest[START.len()..];
+            *rest = after;
             return Step::Record;
         };
         let block = &after[..after.len().min(usize::try_from(length).unwrap_or(usize::MAX))];
@@ -176,7 +192,7 @@ impl WarcLines {
         Step::Record
     }
 
-    /// Adds the line of what is no record; one is enough until the next record.
+    /// Adds the line of bytes that cannot be read; one is enough until the next record.
     fn lose(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.is_lost, true) {
             self.flush(out);
@@ -192,12 +208,15 @@ impl WarcLines {
         let value = fields.ok().and_then(|fields| {
             fields.field("http-header-user-agent").or(fields.field("user-agent")).map(text)
         });
-        self.user_agent = value.or(self.user_agent.take());
+        self.user_agent = value;
         self.other(out);
     }
 
     /// A record that is not a request.
     fn other(&mut self, out: &mut Vec<u8>) {
+        if self.records_after == BETWEEN_MAX {
+            self.flush(out);
+        }
         match self.waiting {
             Some(_) => self.records_after += 1,
             None => out.push(b'\n'),
@@ -309,8 +328,8 @@ fn method(first: &[u8]) -> Option<String> {
     (is_method && word.len() <= METHOD_BYTES_MAX).then(|| text(word))
 }
 
-/// `20260131235959` of `2026-01-31T23:59:59Z`, also with a fraction. What is no such time stays, in
-/// a form without spaces.
+/// `20260131235959` of `2026-01-31T23:59:59Z`, also with a fraction. Other texts stay, without their
+/// spaces, and the format rejects them.
 fn time(date: &[u8]) -> String {
     let date = text(date);
     match date.strip_suffix('Z').map(|date| date.split_once('.').map_or(date, |(date, _)| date)) {
@@ -345,17 +364,19 @@ mod tests {
         record("response", url, &format!("HTTP/1.1 200 OK\r\nA: b\r\n\r\n{body}"))
     }
 
+    /// The text of `file`, read `step` bytes at a time.
+    fn read(file: &str, step: usize) -> String {
+        let (mut lines, mut out) = (WarcLines::default(), Vec::new());
+        file.as_bytes().chunks(step).for_each(|bytes| lines.add(bytes, &mut out));
+        lines.end(true, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
     /// The lines of `file`, which are the same however it is cut.
     fn lines(file: &str) -> Vec<String> {
-        let read = |step: usize| {
-            let (mut lines, mut out) = (WarcLines::default(), Vec::new());
-            file.as_bytes().chunks(step).for_each(|bytes| lines.add(bytes, &mut out));
-            lines.end(true, &mut out);
-            String::from_utf8(out).unwrap()
-        };
-        let whole = read(usize::MAX);
+        let whole = read(file, usize::MAX);
         for step in [1, 2, 3, 7, 100, 1000] {
-            assert_eq!(read(step), whole, "{step}");
+            assert_eq!(read(file, step), whole, "{step}");
         }
         whole.lines().map(str::to_owned).collect()
     }
@@ -389,6 +410,15 @@ mod tests {
         let named = lines(&[crawl, answer(URL, ""), answer(URL, "")].concat());
         assert_eq!(named.len(), 3);
         assert!(named[0].is_empty() && named[1].contains("\"user_agent\":\"Lab/2 \u{e9}\""));
+        // A crawl that does not name its user agent does not have that of the crawl before it.
+        let other = record("warcinfo", "x", "software: y\r\n");
+        let crawl = record("warcinfo", "x", "http-header-user-agent: Lab/2\r\n");
+        let two = lines(&[&*crawl, &answer(URL, ""), &other, &answer(URL, "")].concat());
+        assert!(two[1].contains("Lab/2") && !two[3].contains("user_agent"), "{two:?}");
+        let between = record("metadata", URL, "a").repeat(1000);
+        let far = lines(&[request(URL), between, answer(URL, "")].concat());
+        assert_eq!(far.len(), 1002);
+        assert!(!far[0].contains("status") && far[1001].contains("status"));
         let revisit = record("revisit", "<http://a.example/\"\n>", "HTTP/1.0 304 x\r\n\r\n");
         assert!(lines(&revisit)[0].is_empty(), "a URL of two lines is cut");
     }
@@ -420,13 +450,25 @@ mod tests {
         let found = lines(&format!("{without}{good}"));
         assert_eq!((&*found[0], found.len()), (lost, 2), "{found:?}");
         let endless = format!("WARC/1.0\r\nA: {}", "x".repeat(2 * HEAD_BYTES_MAX));
-        assert_eq!(lines(&endless), [lost]);
+        assert_eq!(read(&endless, 64 << 10), format!("{lost}\n"));
         let cut = &good[..good.len() - 20];
         let found = lines(cut);
         assert!(found[0].contains("a.example"), "{found:?}");
         assert_eq!(found[1..], ["WARC record that is cut off"]);
         assert_eq!(lines("WARC/"), [lost]);
         assert_eq!(lines("WARC/1.0\r\nContent-Length: 99999999999999999999\r\n\r\n"), [lost]);
+    }
+
+    /// Text that looks like the start of a record again and again costs no more than other text.
+    #[test]
+    fn false_starts_take_little_time() {
+        let good = request(URL);
+        for start in ["WARC/", "WARC/\n", "WARC/1.0\r\nA: WARC/\r\n"] {
+            let file = start.repeat((4 << 20) / start.len());
+            let text = read(&format!("{file}\r\n\r\n{good}"), 64 << 10);
+            assert_eq!(text.lines().count(), 2, "{start}");
+            assert!(text.contains("a.example"), "{start}: {text}");
+        }
     }
 
     #[test]

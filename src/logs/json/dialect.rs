@@ -292,7 +292,7 @@ const CLOUDFLARE: &[Paths] = &[
 
 /// The index of a crawl in CDXJ, as pywb and Common Crawl write it; the time is a column. `method`
 /// exists for requests other than GET. `user_agent` and `bytes` are in the lines that
-/// `src/input/warc_lines.rs` makes.
+/// `src/input/warc_lines.rs` makes. The offset of the record has the place of the logger in other dialects.
 const CDXJ: &[Paths] = &[
     (LogField::Url, "url"),
     (LogField::Method, "method"),

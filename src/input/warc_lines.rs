@@ -162,6 +162,13 @@ impl WarcLines {
                 return Step::Record;
             }
         };
+        // A head that was cut goes on with that of the next record.
+        let head_bytes = &rest[..rest.len() - after.len()];
+        if let Some(lf) = memmem::rfind(head_bytes, LINE_START) {
+            self.lose(out);
+            *rest = &rest[lf + 1..];
+            return Step::Record;
+        }
         let length = head.text("content-length").and_then(|digits| digits.parse::<u64>().ok());
         let Some(length) = length else {
             self.lose(out);
@@ -451,6 +458,10 @@ mod tests {
         assert_eq!((&*found[0], found.len()), (lost, 2), "{found:?}");
         let endless = format!("WARC/1.0\r\nA: {}", "x".repeat(2 * HEAD_BYTES_MAX));
         assert_eq!(read(&endless, 64 << 10), format!("{lost}\n"));
+        let in_head = &good[..60];
+        let found = lines(&format!("{in_head}\u{0}\n{good}"));
+        assert_eq!((found.len(), &*found[0]), (2, lost), "{found:?}");
+        assert!(found[1].contains("a.example"));
         let cut = &good[..good.len() - 20];
         let found = lines(cut);
         assert!(found[0].contains("a.example"), "{found:?}");

@@ -10,8 +10,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Parts of the source without messages: columns, the page, rules for servers, samples of logs, names of keys.
-const ELSEWHERE: [&str; 12] = [
+/// Parts of the source without messages: columns, the page, rules for servers, samples of logs, names of keys,
+/// types of options.
+const ELSEWHERE: [&str; 13] = [
+    "config/option_value.rs",
     "crawlers/declared_name.rs",
     "deny/forms/",
     "lint/catalogue.rs",
@@ -110,7 +112,10 @@ fn is_message(before: &str, text: &str) -> bool {
     let is_sql = SQL.iter().any(|word| text.trim_start_matches(['\\', 'n', ' ']).starts_with(word));
     // Texts for developers, and names for derive macros.
     let is_for_source = before.trim_end().ends_with("expect(") || before.ends_with("reason = ");
-    is_sentence && !is_sql && !is_for_source
+    // Of the table of options: texts of the help, and types of Python.
+    let fields = ["help: ", "details: ", "Argument(", "Joined("];
+    let is_help = fields.iter().any(|field| before.ends_with(field));
+    is_sentence && !is_sql && !is_for_source && !is_help
 }
 
 /// `code` without the columns of a measure's table.

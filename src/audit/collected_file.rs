@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::{Bounded, StableHash};
+use crate::config::option::Class;
 use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::error::{Error, Result};
 use crate::input::sketch::ContentSketch;
@@ -34,31 +35,6 @@ const MAGIC: &[u8] = b"botaudit collected 1 ";
 
 /// The first bytes of every version.
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit collected ";
-
-/// Options that do not change what is collected.
-const NEUTRAL: [&str; 18] = [
-    "what_if",
-    "what_if_for",
-    "dns_max",
-    "min_parse_rate",
-    "ip",
-    "strip_query",
-    "include_unbound",
-    "unknown_before_first_snapshot",
-    "reaction_days",
-    "reaction_requests",
-    "reaction_quiet_days",
-    "ignores_min",
-    "rarely_max",
-    "ignore_usage",
-    "session_minutes",
-    "paths",
-    "cost_per_gb",
-    "networks",
-];
-
-/// Options that select what is collected; a file may contain more than an audit needs.
-const WANTED: [&str; 3] = ["verify_dns", "infer_outages", "fetch"];
 
 /// What such a file is in errors.
 const READ: &str = "what was collected";
@@ -164,10 +140,12 @@ impl CollectedHeader {
     /// # Errors
     /// If the version, the registry or the options differ, or an input is missing.
     pub(crate) fn check_fits(&self, name: &str, audit: &CollectedHeader) -> Result<()> {
-        let exempt = [&NEUTRAL[..], &WANTED].concat();
+        // It may contain more than the audit needs.
+        let may_differ =
+            |_: &str, class| class == Some(Class::Collected) || is_after_first_pass(class);
         let advice = "collect again with the options of the audit, or audit with the options of \
                       --collect";
-        self.made_by(name).check_same(&audit.made_by("this audit"), &exempt, advice)?;
+        self.made_by(name).check_same(&audit.made_by("this audit"), may_differ, advice)?;
         if self.crawlers != audit.crawlers {
             return Err(Error::tally(Path::new(name), DAMAGED));
         }
@@ -318,13 +296,18 @@ fn refuse_repeated_contents(
     }
 }
 
+/// Whether options of `class` do not change what is collected.
+fn is_after_first_pass(class: Option<Class>) -> bool {
+    class.is_some_and(Class::is_after_first_pass)
+}
+
 fn check_same_run(
     (left_name, left): (&str, &CollectedHeader),
     (right_name, right): (&str, &CollectedHeader),
 ) -> Result<()> {
     let (left_by, right_by) = (left.made_by(left_name), right.made_by(right_name));
     let advice = "collect again from the logs of one of them, with the options of the other";
-    left_by.check_same(&right_by, &NEUTRAL, advice)?;
+    left_by.check_same(&right_by, |_, class| is_after_first_pass(class), advice)?;
     if left.client_key != right.client_key {
         return Err(Error::unfit(format!(
             "{left_name} and {right_name} cannot be merged: their clients are hashed with \

@@ -4,7 +4,7 @@
 //! both a half. So the ends of the Wilson score interval of 95 % decide, and a crawler is said to
 //! ignore robots.txt only if it had read it.
 
-use crate::config::audit_config::{IGNORES_MIN, RARELY_MAX};
+use crate::config::setting::Percent;
 use crate::measures::clients::SampledPaths;
 use crate::measures::sums::Sums;
 use crate::merge::Merge;
@@ -49,12 +49,12 @@ pub struct ConductLimits {
 impl ConductLimits {
     /// The limits of a report with these options.
     pub(super) fn of(options: &ReportedOptions) -> ConductLimits {
-        let share = |key, default: f64| {
-            options.get(key).as_f64().unwrap_or(default).clamp(0.0, 100.0) / 100.0
+        let share = |key, default: Percent| {
+            options.get(key).as_f64().unwrap_or(default.get()).clamp(0.0, 100.0) / 100.0
         };
         ConductLimits {
-            ignores_min: share("ignores_min", IGNORES_MIN),
-            rarely_max: share("rarely_max", RARELY_MAX),
+            ignores_min: share("ignores_min", Percent::IGNORES_MIN),
+            rarely_max: share("rarely_max", Percent::RARELY_MAX),
         }
     }
 

@@ -4,8 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
-use crate::config::size::whole;
-use crate::config::{audit_config::AuditConfig, setting::KeyTable};
+use crate::config::{audit_config::AuditConfig, option::FlagGroup};
 use crate::error::Result;
 use crate::run::audit::Destination;
 use crate::run::audit_job::AuditJob;
@@ -14,13 +13,10 @@ use crate::run::written::ResultFormat;
 use crate::staged::is_stdout;
 
 use super::collect::CollectArgs;
-use super::config_flags::{
-    ContentFlags, FormatFlags, IdentityFlags, JudgingFlags, OriginFlags, PrivacyFlags, RobotsFlags,
-    ThresholdFlags, WhatIfFlags, WindowFlags,
-};
 use super::configured::ConfiguredArgs;
 use super::console::console;
 use super::help::short;
+use super::option_flags::{FormatFlags, OptionFlags};
 use super::progress::Show;
 use super::shared::ForceArg;
 use super::summary_flags::SummaryFlags;
@@ -39,19 +35,13 @@ pub(crate) struct AuditArgs {
     logs: Vec<OsString>,
 
     #[command(flatten)]
-    robots: RobotsFlags,
-
-    #[command(flatten)]
-    judging: JudgingFlags,
-
-    #[command(flatten)]
-    origins: OriginFlags,
+    rules: OptionFlags<{ FlagGroup::Rules as u8 }>,
 
     #[command(flatten)]
     format: FormatFlags,
 
     #[command(flatten)]
-    window: WindowFlags,
+    window: OptionFlags<{ FlagGroup::Window as u8 }>,
 
     /// Directory of the report [default: botaudit-report]
     #[arg(help_heading = "Output", short, long, value_name = "DIR")]
@@ -73,15 +63,14 @@ pub(crate) struct AuditArgs {
     )]
     result_format: ResultFormat,
 
-    /// Write all violations to FILE (CSV; also .gz or .zst).
-    #[arg(help_heading = "Output", long, value_name = "FILE")]
-    evidence: Option<PathBuf>,
+    #[command(flatten)]
+    evidence: OptionFlags<{ FlagGroup::Evidence as u8 }>,
 
     #[command(flatten)]
     summary: SummaryFlags,
 
     #[command(flatten)]
-    thresholds: ThresholdFlags,
+    thresholds: OptionFlags<{ FlagGroup::Thresholds as u8 }>,
 
     /// Print only warnings and errors.
     #[arg(help_heading = "Output", short, long)]
@@ -91,16 +80,7 @@ pub(crate) struct AuditArgs {
     force: ForceArg,
 
     #[command(flatten)]
-    privacy: PrivacyFlags,
-
-    #[command(flatten)]
-    identity: IdentityFlags,
-
-    #[command(flatten)]
-    what_if: WhatIfFlags,
-
-    #[command(flatten)]
-    content: ContentFlags,
+    details: OptionFlags<{ FlagGroup::Details as u8 }>,
 
     #[command(flatten)]
     configured: ConfiguredArgs,
@@ -129,10 +109,8 @@ pub(crate) struct AuditArgs {
     #[command(flatten)]
     collect: CollectArgs,
 
-    /// Number of threads; 0 means one per core [default: 0]
-    #[arg(help_heading = "Performance", long, value_name = "N", value_parser = whole,
-        allow_negative_numbers = true, hide_short_help = true)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: OptionFlags<{ FlagGroup::Threads as u8 }>,
 }
 
 impl AuditArgs {
@@ -174,23 +152,15 @@ impl AuditArgs {
 
     /// The flags as a configuration.
     fn config(&self) -> AuditConfig {
-        let own = AuditConfig {
-            evidence: self.evidence.clone(),
-            threads: self.threads,
-            ..AuditConfig::default()
-        };
         let groups = [
-            self.robots.config(),
-            self.origins.config(),
-            self.what_if.config(),
-            self.content.config(),
-            self.privacy.config(),
+            self.rules.config(),
             self.format.config(),
             self.window.config(),
-            self.judging.config(),
-            self.identity.config(),
+            self.evidence.config(),
             self.thresholds.config(),
+            self.details.config(),
+            self.threads.config(),
         ];
-        groups.into_iter().fold(own, AuditConfig::or)
+        groups.into_iter().fold(AuditConfig::default(), AuditConfig::or)
     }
 }

@@ -13,7 +13,7 @@ use super::console::console;
 use super::help::short;
 use super::progress::Show;
 use super::shared::origin;
-use super::value_names::{CHECK_FORMS, DIALECTS, one_of};
+use super::value_names::{CHECK_FORMS, dialect, one_of};
 
 const HELP: &str = include_str!("help/check.txt");
 
@@ -57,7 +57,7 @@ pub(crate) struct CheckArgs {
     crawlers: Option<PathBuf>,
 
     /// How percent-encodings and wildcards are compared.
-    #[arg(long, value_name = "DIALECT", value_parser = one_of(&DIALECTS), default_value = "google",
+    #[arg(long, value_name = "DIALECT", value_parser = dialect(), default_value = "google",
         help_heading = "Rules", hide_short_help = true)]
     dialect: Dialect,
 

@@ -16,7 +16,7 @@ use super::console::console;
 use super::help::short;
 use super::progress::Show;
 use super::shared::{CrawlersArgs, ForceArg};
-use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
+use super::value_names::{LAYOUTS, LIST_SYNTAXES, dialect, one_of};
 
 const HELP: &str = include_str!("help/classify.txt");
 
@@ -114,7 +114,7 @@ pub(crate) struct ClassifyArgs {
     fail_on_disallowed: bool,
 
     /// How percent-encodings and wildcards are compared.
-    #[arg(long, value_name = "DIALECT", value_parser = one_of(&DIALECTS), default_value = "google",
+    #[arg(long, value_name = "DIALECT", value_parser = dialect(), default_value = "google",
         help_heading = "Rules", hide_short_help = true)]
     dialect: Dialect,
 

@@ -10,9 +10,9 @@ use crate::deny::selection::DEFAULT_CONDITION;
 use crate::error::Result;
 use crate::run::{deny::DenyRun, outcome::RunOutcome};
 
-use super::config_flags::FormatFlags;
 use super::console::console;
 use super::help::short;
+use super::option_flags::FormatFlags;
 use super::progress::Show;
 use super::shared::{ForceArg, MemoryArg};
 use super::value_names::{DENY_BY, DENY_FORMS, one_of};

@@ -9,9 +9,9 @@ use crate::report::formats_text::formats_text;
 use crate::run::formats::detect;
 use crate::run::outcome::RunOutcome;
 
-use super::config_flags::FormatFlags;
 use super::console::console;
 use super::help::short;
+use super::option_flags::FormatFlags;
 use super::progress::Show;
 use super::shared::print;
 

@@ -15,7 +15,7 @@ use super::console::console;
 use super::help::short;
 use super::progress::Show;
 use super::shared::print;
-use super::value_names::{DIALECTS, one_of};
+use super::value_names::dialect;
 
 const HELP: &str = include_str!("help/lint.txt");
 
@@ -32,7 +32,7 @@ pub(crate) struct LintArgs {
     format: Format,
 
     /// How percent-encodings and wildcards are compared.
-    #[arg(long, value_name = "DIALECT", value_parser = one_of(&DIALECTS), default_value = "google",
+    #[arg(long, value_name = "DIALECT", value_parser = dialect(), default_value = "google",
         help_heading = "Rules")]
     dialect: Dialect,
 

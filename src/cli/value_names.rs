@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::classify::input_format::ListSyntax;
 use crate::classify::verdicts::Layout;
-use crate::config::setting::AddressForm;
+use crate::config::option_value::DIALECTS;
 use crate::deny::form::{DenyBy, Form};
 use crate::report::summary_view::SummaryBy;
 use crate::run::check::CheckForm;
@@ -15,24 +15,6 @@ use crate::url::dialect::Dialect;
 
 /// A value with its name and its meaning.
 type Named<T> = (&'static str, &'static str, T);
-
-/// The dialects.
-pub(crate) const DIALECTS: [Named<Dialect>; 2] = [
-    ("google", "Like Google's parser: nothing is decoded", Dialect::Google),
-    ("rfc9309", "Like RFC 9309: unreserved characters are decoded first", Dialect::Rfc9309),
-];
-
-/// The forms of client addresses.
-pub(crate) const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
-    ("none", "Not shown", AddressForm::None),
-    ("mask", "Network only: /24 of IPv4, /48 of IPv6", AddressForm::Mask),
-    (
-        "hash",
-        "First 16 hexadecimal digits of SHA-256 over --ip-salt and the address",
-        AddressForm::Hash,
-    ),
-    ("full", "As logged", AddressForm::Full),
-];
 
 /// The formats of the answers of `check`.
 pub(crate) const CHECK_FORMS: [Named<CheckForm>; 3] = [
@@ -117,4 +99,11 @@ pub(crate) fn one_of<T: Copy + Send + Sync>(
         let value = values.iter().find(|(name, ..)| *name == given);
         value.expect("no other name is let through").2
     })
+}
+
+/// Parses a dialect.
+pub(crate) fn dialect() -> impl TypedValueParser<Value = Dialect> {
+    let names = DIALECTS.iter().map(|(name, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names)
+        .map(|given| given.parse().expect("no other name is let through"))
 }

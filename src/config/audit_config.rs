@@ -1,24 +1,21 @@
-//! The configuration of an audit, from flags, from a file, or from both.
+//! The configuration of an audit, from flags, from a file, or from both: the table of its options.
 //!
-//! A missing key is `None`, so that configurations can be combined: flags take precedence over the
-//! settings of a site, and these over the defaults of the file. `run.json` has the keys that can
-//! change a report, in the order of this file.
+//! A missing value is `None`, so that configurations can be combined: flags take precedence over the
+//! settings of a site, and these over the defaults of the file.
 
-use std::net::{IpAddr, SocketAddr};
+use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use botaudit_robots::robots::usage::UsageSignal;
-use serde::{Serialize, Serializer};
+use serde_json::Value;
 
-use crate::time::{UtcTime, Window};
 use crate::url::{dialect::Dialect, origin::Origin};
 
-use super::fault::Fault;
 use super::money::Money;
-use super::setting::{AddressForm, KeyTable, Percent, Seconds, Timeout, Timezone, settings};
-
-/// The archive of `fetch` if no other is named.
-const FETCH_ARCHIVE: &str = "robots.db";
+use super::option::{Class, FlagGroup, InPython, Needs, OptionEntry, entry, options};
+use super::option_value::OptionValue;
+use super::setting::{AddressForm, KeyTable, Percent, Scalar, Seconds, Timeout, Timezone, given};
 
 /// The default number of looked-up addresses.
 const DNS_MAX: usize = 1000;
@@ -32,13 +29,7 @@ pub(crate) const REACTION_REQUESTS: usize = 3;
 /// The default of `reaction_quiet_days`.
 pub(crate) const REACTION_QUIET_DAYS: usize = 7;
 
-/// The default of `ignores_min`, in percent.
-pub(crate) const IGNORES_MIN: f64 = 50.0;
-
-/// The default of `rarely_max`, in percent.
-pub(crate) const RARELY_MAX: f64 = 5.0;
-
-settings! {
+options! {
     /// The configuration of an audit. Each key is the flag of the same name, and has its default if
     /// it is `None`. Keys that are texts on the command line can be set by typed values, too:
     ///
@@ -57,317 +48,362 @@ settings! {
     /// config.add_trusted_proxy([10, 0, 0, 0].into(), 8);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[derive(Serialize)]
-    #[non_exhaustive]
     pub struct AuditConfig {
-        /// The robots.txt file, directory or archive to judge by.
-        #[serde(serialize_with = "lossy")]
-        pub robots: PathBuf,
-        /// The origin of records that name no host.
-        pub origin: Origin,
-        /// A pattern that takes the host from the path of a log.
-        pub origin_from_path: String,
-        /// Other names of hosts and origins, as `alias=name`.
-        #[serde(rename(serialize = "aliases"))]
-        pub alias: Vec<String> = Vec::new(),
-        /// A draft of a robots.txt.
-        #[serde(serialize_with = "lossy", skip_serializing_if = "Option::is_none")]
-        pub what_if: PathBuf,
-        /// The origins that the draft is for.
-        #[serde(skip_serializing_if = "is_empty")]
-        pub what_if_for: Vec<Origin> = Vec::new(),
-        /// Networks of proxies whose X-Forwarded-For is trusted.
-        #[serde(rename(serialize = "trusted_proxies"))]
-        pub trusted_proxy: Vec<String> = Vec::new(),
-        /// The log format, as a name or a server configuration.
-        pub log_format: String,
-        /// Request headers that HAProxy captures.
-        pub haproxy_captures: String,
-        /// Keys of a JSON log.
-        pub json_fields: String,
-        /// The user agent of the requests of a crawl that do not name one.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub user_agent: String,
-        /// A CSV file of crawlers.
-        #[serde(serialize_with = "lossy")]
-        pub crawlers: PathBuf,
-        /// The directory of published address ranges.
-        #[serde(serialize_with = "lossy")]
-        pub ip_ranges: PathBuf,
-        /// Whether the address lists that come with the program are not used.
-        #[serde(skip_serializing_if = "is_off")]
-        pub no_bundled_ranges: bool = false,
-        /// The directory of the keys with which agents sign requests.
-        #[serde(serialize_with = "lossy", skip_serializing_if = "Option::is_none")]
-        pub signature_keys: PathBuf,
-        /// Whether crawlers are verified by DNS.
-        pub verify_dns: bool = false,
-        /// The most addresses that are looked up.
-        pub dns_max: usize = DNS_MAX,
-        /// The zone of days, and of times without a zone.
-        pub timezone: Timezone = Timezone::default(),
-        /// The start of the window.
-        pub since: String,
-        /// The end of the window, which is excluded.
-        pub until: String,
-        /// The smallest parse rate of a file.
-        pub min_parse_rate: Percent = Percent::OF_RECORDS_MIN,
-        /// Requests of crawlers that must be judged.
-        pub min_judged_rate: Percent = Percent::OF_JUDGED_MIN,
-        /// How clients' addresses are written in reports.
-        pub ip: AddressForm = AddressForm::None,
-        /// Whether query strings are left out of reports.
-        pub strip_query: bool = false,
-        /// How percent-encodings and wildcards are compared.
-        pub dialect: Dialect = Dialect::Google,
-        /// Whether crawlers that robots.txt does not bind are judged.
-        pub include_unbound: bool = false,
-        /// Whether requests before the first snapshot of an archive are unknown.
-        pub unknown_before_first_snapshot: bool = false,
-        /// How many days before a change of robots.txt requests count for it.
-        pub reaction_days: usize = REACTION_DAYS,
-        /// The expected requests below which nothing is concluded about a reaction.
-        pub reaction_requests: usize = REACTION_REQUESTS,
-        /// The days without requests after which a crawler has stopped.
-        pub reaction_quiet_days: usize = REACTION_QUIET_DAYS,
-        /// The smallest share of violations of a crawler that ignores robots.txt.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub ignores_min: Percent,
-        /// The greatest share of violations of a crawler that rarely breaks a rule.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub rarely_max: Percent,
-        /// After how many minutes without requests a session ends; sessions are counted only then.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub session_minutes: usize,
-        /// A CSV file of networks by which sessions are counted.
-        #[serde(serialize_with = "lossy", skip_serializing_if = "Option::is_none")]
-        pub networks: PathBuf,
-        /// Forms of statements about use that are not counted.
-        #[serde(skip_serializing_if = "is_empty")]
-        pub ignore_usage: Vec<String> = Vec::new(),
-        /// Whether requests are counted by section and path.
-        #[serde(skip_serializing_if = "is_off")]
-        pub paths: bool = false,
-        /// The price of 10^9 bytes.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub cost_per_gb: Money,
-        /// Whether outages of robots.txt are inferred from the logs.
-        #[serde(skip_serializing_if = "is_off")]
-        pub infer_outages: bool = false,
-        /// Whether robots.txt files are fetched first.
-        pub fetch: bool = false,
-        /// Whether robots.txt may be fetched from private addresses.
-        #[serde(skip_serializing)]
-        pub allow_private_addresses: bool = false,
-        /// Whether robots.txt may be fetched from any port of hosts in logs.
-        #[serde(skip_serializing)]
-        pub fetch_any_port: bool = false,
-        /// The time for fetches from hosts in logs.
-        #[serde(skip_serializing)]
-        pub fetch_budget: Seconds = Seconds::OF_FETCHES,
-        /// The file of violating requests.
-        #[serde(skip_serializing)]
-        pub evidence: PathBuf,
-        /// The secret for hashed addresses.
-        #[serde(skip_serializing)]
-        pub ip_salt: String,
-        /// The cache file of DNS answers.
-        #[serde(skip_serializing)]
-        pub dns_cache: PathBuf,
-        /// The archive of confirmed names in DNS.
-        #[serde(serialize_with = "lossy", skip_serializing_if = "Option::is_none")]
-        pub dns_archive: PathBuf,
-        /// The name server.
-        #[serde(skip_serializing)]
-        pub dns_server: SocketAddr,
-        /// The timeout of the name server.
-        #[serde(skip_serializing)]
-        pub dns_timeout: Timeout = Timeout::default(),
-        /// Whether a run may end well in which nothing, or too little, was judged.
-        #[serde(skip_serializing)]
-        pub allow_unjudged: bool = false,
-        /// Whether violations fail the run.
-        #[serde(skip_serializing)]
-        pub fail_on_violations: bool = false,
-        /// Conditions that make the run fail.
-        #[serde(skip_serializing)]
-        pub fail_on: Vec<String> = Vec::new(),
-        /// The number of threads; 0 for one per core.
-        #[serde(skip_serializing)]
-        pub threads: usize = 0,
-    }
-}
-
-/// Keys that have no effect without another one.
-const NEEDS: [(&str, &str); 7] = [
-    ("networks", "session_minutes"),
-    ("dns_cache", "verify_dns"),
-    ("dns_server", "verify_dns"),
-    ("dns_timeout", "verify_dns"),
-    ("dns_max", "verify_dns"),
-    ("what_if_for", "what_if"),
-    ("ip_salt", "ip"),
-];
-
-impl AuditConfig {
-    /// Judges only requests from `since` on, and before `until`.
-    pub fn set_window(&mut self, since: Option<UtcTime>, until: Option<UtcTime>) {
-        self.since = since.map(|time| time.to_string());
-        self.until = until.map(|time| time.to_string());
-    }
-
-    /// Counts requests to `alias` as requests to `origin`.
-    pub fn add_alias(&mut self, alias: &Origin, origin: &Origin) {
-        self.alias.get_or_insert_default().push(format!("{alias}={origin}"));
-    }
-
-    /// Trusts the X-Forwarded-For of proxies whose address has the same first `bits` bits as
-    /// `address`: 32 of IPv4 and 128 of IPv6 are one proxy.
-    pub fn add_trusted_proxy(&mut self, address: IpAddr, bits: u8) {
-        self.trusted_proxy.get_or_insert_default().push(format!("{address}/{bits}"));
-    }
-
-    /// Does not count statements about use of this form.
-    pub fn add_ignored_usage(&mut self, form: UsageSignal) {
-        self.ignore_usage.get_or_insert_default().push(form.as_str().to_owned());
-    }
-
-    /// The request headers that HAProxy captures, in the order of its configuration.
-    pub fn set_haproxy_captures<H: AsRef<str>>(&mut self, headers: impl IntoIterator<Item = H>) {
-        let headers: Vec<H> = headers.into_iter().collect();
-        let headers: Vec<&str> = headers.iter().map(AsRef::as_ref).collect();
-        self.haproxy_captures = Some(headers.join(","));
-    }
-
-    /// Combines these settings with those of `base`, which have lower precedence and may become
-    /// void.
-    #[doc(hidden)]
-    pub(crate) fn over(self, mut base: AuditConfig) -> AuditConfig {
-        if self.ip.is_some_and(|form| form != AddressForm::Hash) {
-            base.ip_salt = None;
-        }
-        if self.origin_from_path.is_some() && self.origin.is_none() {
-            // An origin takes precedence over a pattern.
-            base.origin = None;
-        }
-        self.or(base)
-    }
-
-    /// All mistakes that can be found without reading a file.
-    #[doc(hidden)]
-    pub fn check(&self) -> Vec<Fault> {
-        let mut faults = Vec::new();
-        if self.robots.is_none() && self.fetch != Some(true) {
-            let why = "missing; name a robots.txt file, a directory of such files or an archive, or \
-                 use fetch";
-            faults.push(Fault::new("robots", why).or_write("robots.txt"));
-        }
-        let lonely = NEEDS.into_iter().filter(|(key, other)| self.has(key) && !self.has(other));
-        faults.extend(lonely.map(|(key, other)| Fault::needs(key, other)));
-        let of_fetches = [
-            ("allow_private_addresses", self.allow_private_addresses == Some(true)),
-            ("fetch_any_port", self.fetch_any_port == Some(true)),
-            ("fetch_budget", self.fetch_budget.is_some()),
-        ];
-        let lonely = of_fetches.iter().filter(|(_, is_used)| *is_used && self.fetch != Some(true));
-        faults.extend(lonely.map(|(key, _)| Fault::needs(key, "fetch")));
-        let [ignores_min, rarely_max] =
-            [(self.ignores_min, IGNORES_MIN), (self.rarely_max, RARELY_MAX)]
-                .map(|(given, default)| given.map_or(default, Percent::get));
-        if rarely_max >= ignores_min {
-            let key = if self.rarely_max.is_some() { "rarely_max" } else { "ignores_min" };
-            let why = format!(
-                "the greatest share of `rarely`, {rarely_max} %, must be less than the \
-                 smallest share of `ignores`, {ignores_min} %"
-            );
-            faults.push(Fault::new(key, why));
-        }
-        match (self.ip.unwrap_or_default(), &self.ip_salt) {
-            (AddressForm::Hash, None) => {
-                let why = "hash needs a secret, otherwise the addresses can be found by trying all of \
-                     them";
-                faults.push(Fault::lacks("ip", why, "ip_salt"));
+        Rules "Rules" {
+            /// The robots.txt file, directory or archive to judge by.
+            robots: PathBuf => {
+                number: 1, value_name: "PATH", is_in_short_help: true, class: Class::Source,
+                python: InPython::Argument("Path"),
+                help: "robots.txt file, directory of such files, or archive",
+                details: "A file is for all logs. In a directory, file names say the host: \
+                          `example.com.txt`, or `https_example.com_8443.txt` for one origin. An \
+                          archive (`botaudit robots`) judges each request by the rules of its \
+                          time.",
             }
-            (form, Some(_)) if form != AddressForm::Hash && self.ip.is_some() => {
-                faults.push(Fault::new("ip_salt", "it has no effect unless ip is hash"));
+            /// Whether robots.txt files are fetched first.
+            fetch: bool => {
+                number: 39, is_in_short_help: true, class: Class::Collected,
+                python: InPython::Refused,
+                help: "First fetch the robots.txt of the hosts in the logs",
+                details: "Fetches only from hosts that crawlers requested, and stores the files \
+                          in the archive of --robots or in robots.db. Reads the logs twice.",
             }
-            _ => {}
-        }
-        faults.extend(self.window().err().unwrap_or_default());
-        faults
-    }
-
-    /// The time window.
-    ///
-    /// # Errors
-    /// Each bound that is not a time, or an empty window.
-    #[doc(hidden)]
-    pub fn window(&self) -> Result<Window, Vec<Fault>> {
-        let zone = self.timezone.clone().unwrap_or_default().zone();
-        let mut faults = Vec::new();
-        let mut bound = |key, text: &Option<String>| {
-            let text = text.as_ref()?;
-            let time = zone.parse(text);
-            if time.is_none() {
-                let why = format!("'{text}' is not a valid time");
-                faults.push(Fault::new(key, why).or_write("2026-01-31T12:00:00Z"));
+            /// Whether robots.txt may be fetched from private addresses.
+            allow_private_addresses: bool => {
+                number: 40, needs: Some(Needs::On("fetch")), python: InPython::Refused,
+                help: "Allow --fetch from private addresses, which clients can name in logs",
             }
-            time
-        };
-        let window =
-            Window { since: bound("since", &self.since), until: bound("until", &self.until) };
-        if let Window { since: Some(since), until: Some(until) } = window
-            && since >= until
-        {
-            let why = format!("{until} is not later than {since}");
-            faults.push(Fault::new("until", why));
+            /// Whether robots.txt may be fetched from any port of hosts in logs.
+            fetch_any_port: bool => {
+                number: 41, needs: Some(Needs::On("fetch")), python: InPython::Refused,
+                help: "Allow --fetch from other ports than 80, 443, 8080 and 8443",
+            }
+            /// The time for fetches from hosts in logs.
+            fetch_budget: Seconds = Seconds::OF_FETCHES => {
+                number: 42, value_name: "SECONDS", needs: Some(Needs::On("fetch")),
+                python: InPython::Refused,
+                help: "Time for all fetches from hosts in the logs",
+            }
+            /// A CSV file of more crawlers.
+            crawlers: PathBuf => {
+                number: 12, value_name: "FILE", class: Class::Source,
+                help: "CSV file with more crawlers; a row with a built-in name replaces that \
+                       crawler",
+            }
+            /// Whether crawlers that robots.txt does not bind are judged.
+            include_unbound: bool => {
+                number: 26, class: Class::Verdicts,
+                help: "Also judge crawlers that robots.txt does not bind",
+            }
+            /// Whether requests before the first snapshot of an archive are unknown.
+            unknown_before_first_snapshot: bool => {
+                number: 27, class: Class::Verdicts,
+                help: "Count requests before the first snapshot of an archive as unknown",
+            }
         }
-        if faults.is_empty() { Ok(window) } else { Err(faults) }
-    }
-
-    /// These settings with defaults for missing keys.
-    #[doc(hidden)]
-    pub fn with_defaults(self) -> AuditConfig {
-        let robots = self.fetch_archive();
-        let is_verified = self.verify_dns == Some(true);
-        let config = self.or(AuditConfig { robots, ..AuditConfig::defaults() });
-        AuditConfig { dns_max: config.dns_max.filter(|_| is_verified), ..config }
-    }
-
-    /// These settings with relative paths resolved in `directory`.
-    #[doc(hidden)]
-    pub(crate) fn below(self, directory: &Path) -> AuditConfig {
-        let below = |path: Option<PathBuf>| path.map(|path| directory.join(path));
-        let archive = self.fetch_archive();
-        AuditConfig {
-            robots: below(self.robots.or(archive)),
-            what_if: below(self.what_if),
-            crawlers: below(self.crawlers),
-            ip_ranges: below(self.ip_ranges),
-            signature_keys: below(self.signature_keys),
-            networks: below(self.networks),
-            evidence: below(self.evidence),
-            dns_cache: below(self.dns_cache),
-            dns_archive: below(self.dns_archive),
-            ..self
+        Rules "Detecting outages from logs" {
+            /// Whether outages of robots.txt are inferred from the logs.
+            infer_outages: bool => {
+                number: 38, class: Class::Collected, only_if_given: true,
+                help: "Detect outages of robots.txt; requests in them are unreachable",
+                details: "An outage is an hour in which at least three clients requested \
+                          robots.txt and all got 429 or 5xx. Reads the logs twice.",
+                not_nightly: "because the lines of an hour may come in several nights; run: \
+                              botaudit audit --infer-outages",
+            }
+        }
+        Rules "Reactions to changes" {
+            /// How many days before a change of robots.txt requests count for it.
+            reaction_days: usize = REACTION_DAYS => {
+                number: 28, value_name: "DAYS", class: Class::Counted,
+                help: "Days before a change for the usual rate of a crawler",
+            }
+            /// The expected requests below which nothing is concluded about a reaction.
+            reaction_requests: usize = REACTION_REQUESTS => {
+                number: 29, value_name: "N", class: Class::Shown,
+                help: "Fewest expected requests for a conclusion",
+            }
+            /// The days without requests after which a crawler has stopped.
+            reaction_quiet_days: usize = REACTION_QUIET_DAYS => {
+                number: 30, value_name: "DAYS", class: Class::Shown,
+                help: "Days without requests after which a crawler has stopped",
+            }
+        }
+        Rules "Sessions" {
+            /// After how many minutes without requests a session ends; sessions are counted only
+            /// then.
+            session_minutes: usize => {
+                number: 33, value_name: "MINUTES", class: Class::Counted, only_if_given: true,
+                help: "Count sessions, which end after this time without requests; usual: 5",
+                not_nightly: "which does not keep clients; run: botaudit audit --session-minutes 5",
+            }
+            /// A CSV file of networks by which sessions are counted.
+            networks: PathBuf => {
+                number: 34, value_name: "FILE", class: Class::Source, only_if_given: true,
+                needs: Some(Needs::Given("session_minutes")),
+                help: "Count sessions by network; FILE has the columns prefix and network",
+                not_nightly: "which does not keep clients; run: botaudit audit --session-minutes 5",
+            }
+        }
+        Rules "Statements about use" {
+            /// Forms of statements about use that are not counted.
+            ignore_usage: Vec<String> => {
+                number: 35, value_name: "FORM", class: Class::Counted, only_if_given: true,
+                help: "Leave out content-usage, content-signal or product-token",
+            }
+        }
+        Rules "Rules" {
+            /// How percent-encodings and wildcards are compared: "google" or "rfc9309".
+            dialect: Dialect = Dialect::Google => {
+                number: 25, value_name: "DIALECT", class: Class::Read,
+                help: "google (nothing is decoded) or rfc9309",
+            }
+        }
+        Rules "Origins" {
+            /// The origin of requests whose log names no host.
+            origin: Origin => {
+                number: 2, value_name: "URL", is_in_short_help: true, class: Class::Read,
+                help: "Origin if the log names no host: https://example.com",
+            }
+            /// A pattern that takes the host from the path of a log.
+            origin_from_path: String => {
+                number: 3, value_name: "REGEX", class: Class::Read,
+                help: "Regular expression that takes the host from the path of the log",
+                details: "For example '/var/log/nginx/(?<host>[^/]+)\\.access\\.log'.",
+            }
+            /// Other names of hosts and origins, as `alias=name`.
+            alias: Vec<String> => {
+                number: 4, value_name: "ALIAS=NAME", class: Class::Read, reported_as: "aliases",
+                python: InPython::Argument("Mapping[str, str] | Sequence[str]"),
+                help: "Another name of a host: www.example.com=example.com",
+            }
+            /// Addresses or networks of proxies whose X-Forwarded-For is trusted.
+            trusted_proxy: Vec<String> => {
+                number: 7, value_name: "CIDR", class: Class::Read, reported_as: "trusted_proxies",
+                help: "Trust X-Forwarded-For from this proxy, such as 10.0.0.0/8",
+            }
+        }
+        Format "Input" {
+            /// The log format, as a name or a line of a server's configuration.
+            log_format: String => {
+                number: 8, value_name: "FORMAT", is_in_short_help: true, class: Class::Read,
+                help: "Name or format string [default: auto-detected]",
+                details: "A format string is the value of nginx's log_format or Apache's \
+                          LogFormat, such as '$remote_addr - [$time_local] \"$request\" ...'.",
+            }
+            /// Keys of a JSON log, as `field=key` with commas.
+            json_fields: String => {
+                number: 10, value_name: "FIELD=KEY,...", class: Class::Read,
+                python: InPython::Joined("str | Mapping[str, str] | None"),
+                help: "Keys of a JSON log, such as time=ts,host=request.host",
+            }
+            /// Request headers that HAProxy captures, in order, with commas.
+            haproxy_captures: String => {
+                number: 9, value_name: "NAMES", class: Class::Read,
+                python: InPython::Joined("str | Sequence[str] | None"),
+                help: "Request headers that HAProxy captures, in order: host,user-agent",
+            }
+            /// The user agent of a crawl whose WARC or CDX files do not name it.
+            user_agent: String => {
+                number: 11, value_name: "HEADER", class: Class::Read, only_if_given: true,
+                help: "User agent of requests in WARC and CDX files that name none",
+            }
+            /// The zone of days, and of times without one, such as "Europe/Berlin".
+            timezone: Timezone = Timezone::default() => {
+                number: 18, value_name: "ZONE", class: Class::Read,
+                help: "Zone of days, and of logged times without a zone",
+            }
+        }
+        Window "Input" {
+            /// The start of the time to judge.
+            since: String => {
+                number: 19, value_name: "TIME", is_in_short_help: true, class: Class::Window,
+                python: InPython::Argument("Time | None"),
+                help: "Ignore requests before TIME, such as 2026-01-31",
+                details: "Also 2026-01-31T12:00 or 2026-01-31T12:00+01:00; the zone is --timezone.",
+                not_nightly: "which reads all new lines; run: botaudit audit --since",
+            }
+            /// The end of that time, which is excluded.
+            until: String => {
+                number: 20, value_name: "TIME", class: Class::Window,
+                python: InPython::Argument("Time | None"),
+                help: "Ignore requests at TIME or later",
+                not_nightly: "which reads all new lines; run: botaudit audit --until",
+            }
+            /// The smallest share of lines of a log that must be parsed, in percent.
+            min_parse_rate: Percent = Percent::OF_RECORDS_MIN => {
+                number: 21, value_name: "PERCENT", class: Class::Shown,
+                help: "Least share of parsed lines of a file, in percent",
+            }
+            /// The smallest share of requests of crawlers that must be judged, in percent.
+            min_judged_rate: Percent = Percent::OF_JUDGED_MIN => {
+                number: 22, value_name: "PERCENT", class: Class::Read,
+                help: "Least share of judged crawler requests, in percent",
+            }
+            /// Whether a run may end well in which nothing, or too little, was judged.
+            allow_unjudged: bool => {
+                number: 49, python: InPython::Refused,
+                help: "Exit with 0 although too little was judged, or --fetch got no answer",
+            }
+        }
+        Evidence "Output" {
+            /// The file of violating requests.
+            evidence: PathBuf => {
+                number: 43, value_name: "FILE", is_in_short_help: true, python: InPython::Refused,
+                help: "Write all violations to FILE (CSV; also .gz or .zst)",
+                not_nightly: "which does not keep single requests; for a day, run: botaudit audit \
+                              --evidence evidence.csv.gz --since 2026-11-20 --until 2026-11-21",
+            }
+        }
+        Thresholds "Output" {
+            /// Whether violations fail the run.
+            fail_on_violations: bool => {
+                number: 50, is_in_short_help: true, python: InPython::Refused,
+                help: "Exit with 1 if there are violations",
+            }
+            /// Conditions that make the run fail.
+            fail_on: Vec<String> => {
+                number: 51, value_name: "CONDITION", python: InPython::Refused,
+                help: "Exit with 1 if a row of summary.csv meets CONDITION",
+                details: "For example \"violations > 0 where purpose = 'ai-training'\". Spoofed \
+                          crawlers and tools count only if the condition names them.",
+            }
+        }
+        Thresholds "Conduct" {
+            /// The smallest share of violations of a crawler that ignores robots.txt.
+            ignores_min: Percent = Percent::IGNORES_MIN => {
+                number: 31, value_name: "PERCENT", class: Class::Shown, only_if_given: true,
+                help: "A crawler with more violations ignores robots.txt",
+                details: "In percent of the share of disallowed paths that browsers request, or \
+                          of all judged requests where that share is small or not known. The \
+                          whole interval of 95 % must be above.",
+            }
+            /// The greatest share of violations of a crawler that rarely breaks a rule.
+            rarely_max: Percent = Percent::RARELY_MAX => {
+                number: 32, value_name: "PERCENT", class: Class::Shown, only_if_given: true,
+                help: "A crawler with fewer violations rarely breaks a rule",
+            }
+        }
+        Details "Privacy" {
+            /// How addresses of clients are written: "none", "mask", "hash" or "full".
+            ip: AddressForm = AddressForm::None => {
+                number: 23, value_name: "FORM", class: Class::Shown,
+                help: "none, mask (network), hash or full client addresses",
+            }
+            /// The secret for "hash".
+            ip_salt: String => {
+                number: 44, value_name: "TEXT", needs: Some(Needs::Given("ip")),
+                help: "Secret text for --ip hash; the same text gives the same hashes",
+            }
+            /// Whether query strings are left out of reports.
+            strip_query: bool => {
+                number: 24, class: Class::Shown,
+                help: "Leave query strings and session ids out of the report",
+            }
+        }
+        Details "Crawler verification" {
+            /// The directory of published address lists.
+            ip_ranges: PathBuf => {
+                number: 13, value_name: "DIR", is_in_short_help: true, class: Class::Source,
+                help: "Verify crawlers by the address lists in this directory",
+                details: "`botaudit crawlers fetch-ranges DIR` downloads them.",
+            }
+            /// Whether the address lists that come with botaudit are not used.
+            no_bundled_ranges: bool => {
+                number: 14, class: Class::Source, only_if_given: true,
+                help: "Do not use the address lists that come with botaudit",
+                details: "They verify crawlers without --ip-ranges, too. They never say that a \
+                          request is spoofed.",
+            }
+            /// The directory of the keys with which agents sign requests.
+            signature_keys: PathBuf => {
+                number: 15, value_name: "DIR", class: Class::Source, only_if_given: true,
+                help: "Verify signatures of requests by the keys in this directory",
+                details: "`botaudit crawlers fetch-keys DIR` downloads them. The log must have \
+                          the headers Signature-Agent, Signature-Input and Signature: see \
+                          docs/identity.md.",
+            }
+            /// Whether crawlers are verified by reverse DNS.
+            verify_dns: bool => {
+                number: 16, is_in_short_help: true, class: Class::Collected,
+                help: "Verify crawlers by reverse DNS. Reads the logs twice",
+            }
+            /// The file of answers of DNS.
+            dns_cache: PathBuf => {
+                number: 45, value_name: "FILE", needs: Some(Needs::Given("verify_dns")),
+                help: "Cache DNS answers in FILE: 7 days, 1 day for negative answers",
+            }
+            /// The file of names that DNS confirmed, with their times.
+            dns_archive: PathBuf => {
+                number: 46, value_name: "FILE", class: Class::Source, only_if_given: true,
+                help: "Keep confirmed DNS names with their times in FILE; later audits verify by \
+                       them",
+                details: "Without --verify-dns, the file is only read, and no network is needed.",
+            }
+            /// The name server, such as "192.0.2.1:53".
+            dns_server: SocketAddr => {
+                number: 47, value_name: "ADDR:PORT", needs: Some(Needs::Given("verify_dns")),
+                help: "Name server to query instead of those in /etc/resolv.conf",
+            }
+            /// The time limit of a lookup, in seconds.
+            dns_timeout: Timeout = Timeout::default() => {
+                number: 48, value_name: "SECONDS", needs: Some(Needs::Given("verify_dns")),
+                help: "Seconds to wait for a DNS answer",
+            }
+            /// The most addresses that are looked up.
+            dns_max: usize = DNS_MAX => {
+                number: 17, value_name: "N", class: Class::Verdicts,
+                needs: Some(Needs::Given("verify_dns")),
+                help: "Look up at most N addresses, the busiest first",
+            }
+        }
+        Details "Testing a draft" {
+            /// A draft of a robots.txt to judge by as well.
+            what_if: PathBuf => {
+                number: 5, value_name: "DRAFT", class: Class::Counted, only_if_given: true,
+                help: "Write to what-if.csv what this draft of a robots.txt would change",
+                details: "The draft is for --what-if-for, --origin, or the only origin in the \
+                          logs.",
+                not_nightly: "which reads each line once; run: botaudit audit --what-if",
+            }
+            /// The origins that the draft is for.
+            what_if_for: Vec<Origin> => {
+                number: 6, value_name: "URL", class: Class::Counted, only_if_given: true,
+                needs: Some(Needs::Given("what_if")),
+                help: "Origin that the draft is for",
+                not_nightly: "which reads each line once; run: botaudit audit --what-if",
+            }
+        }
+        Details "Traffic and costs" {
+            /// Whether requests are counted by section and path.
+            paths: bool => {
+                number: 36, class: Class::Counted, only_if_given: true,
+                help: "Count requests by path: sections.csv, paths.csv, urls.csv (slower)",
+            }
+            /// The price of 10^9 bytes, such as 0.09 or "0.09USD".
+            cost_per_gb: Money => {
+                number: 37, value_name: "MONEY", class: Class::Shown, only_if_given: true,
+                help: "Price of a GB (10^9 bytes): 0.09 or 0.09USD; adds costs.csv",
+            }
+        }
+        Threads "Performance" {
+            /// The number of threads; 0 for one per core.
+            threads: usize = 0 => {
+                number: 52, value_name: "N",
+                help: "Number of threads; 0 means one per core",
+            }
         }
     }
-
-    /// The default archive, if robots.txt files are fetched and no archive is named.
-    fn fetch_archive(&self) -> Option<PathBuf> {
-        (self.fetch == Some(true)).then(|| FETCH_ARCHIVE.into())
-    }
 }
 
-/// Serializes a path for display.
-fn lossy<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
-    path.as_ref().map(|path| path.display().to_string()).serialize(to)
+/// The options in the order of their numbers.
+pub(super) fn by_number() -> impl Iterator<Item = &'static OptionEntry> {
+    let mut options: Vec<&OptionEntry> = OPTIONS.iter().collect();
+    options.sort_by_key(|option| option.number);
+    options.into_iter()
 }
 
-fn is_empty<T>(list: &Option<Vec<T>>) -> bool {
-    list.as_ref().is_none_or(Vec::is_empty)
-}
-
-fn is_off(switch: &Option<bool>) -> bool {
-    *switch != Some(true)
+/// The class of the option that `run.json` has as `name`.
+pub(crate) fn class_of(name: &str) -> Option<Class> {
+    OPTIONS.iter().find(|option| option.reported_as == name).map(|option| option.class)
 }

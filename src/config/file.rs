@@ -21,12 +21,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
+use serde::{Deserialize, de::IgnoredAny};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, Deserializer};
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use crate::error::{Error, Result};
 
-use super::setting::{Days, KeyTable, settings};
+use super::setting::{Days, KeyTable, Scalar, settings};
 use super::{audit_config::AuditConfig, fault::Fault};
 
 /// The content of a configuration file.
@@ -163,7 +164,7 @@ impl AuditConfig {
     /// The keys of all settings.
     #[doc(hidden)]
     pub fn keys() -> &'static [&'static str] {
-        AuditConfig::KEYS
+        <AuditConfig as KeyTable>::keys()
     }
 
     /// The settings in `text`: the keys and values of the table `[defaults]` of a configuration
@@ -327,25 +328,22 @@ impl Reader<'_> {
         path: &str,
         positions: &mut KeyPositions,
     ) -> T {
-        let mut valid = DeTable::new();
+        let mut settings = T::default();
+        let mut valid = BTreeSet::new();
         for (written, value) in table {
             let (at, name) = (written.span().start, spelled(written.get_ref()));
-            let Some(&known) = T::KEYS.iter().find(|key| **key == name) else { continue };
+            let Some(&known) = T::keys().iter().find(|key| **key == name) else { continue };
             let full = format!("{path}{}", written.get_ref());
-            let key = Spanned::new(written.span(), known.into());
-            let mut alone = DeTable::new();
-            alone.insert(key.clone(), value.clone());
-            match T::deserialize(Deserializer::from(Spanned::new(value.span(), alone))) {
-                Ok(_) if valid.contains_key(known) => {
+            match settings.set(known, scalar(value)) {
+                Ok(()) if !valid.insert(known) => {
                     self.error(at, &full, "duplicate key".to_owned());
                 }
-                Ok(_) => drop(valid.insert(key, value.clone())),
-                Err(err) => self.error(at, &full, err.message().trim().to_owned()),
+                Ok(()) => {}
+                Err(why) => self.error(at, &full, why),
             }
             positions.insert(known, KeyPosition { line: self.line(at), path: full });
         }
-        T::deserialize(Deserializer::from(Spanned::new(0..0, valid)))
-            .expect("each of these keys was read by itself")
+        settings
     }
 
     /// Reports unknown keys of `table`, and keys that belong to another table.
@@ -425,18 +423,18 @@ impl Table {
     /// The table of `key`, if it belongs to exactly one.
     fn of(key: &str) -> Option<Table> {
         match key {
-            key if TopKeys::KEYS.contains(&key) => Some(Table::Top),
-            key if SiteKeys::KEYS.contains(&key) => Some(Table::Site),
-            key if AuditConfig::KEYS.contains(&key) => Some(Table::Defaults),
+            key if TopKeys::keys().contains(&key) => Some(Table::Top),
+            key if SiteKeys::keys().contains(&key) => Some(Table::Site),
+            key if AuditConfig::keys().contains(&key) => Some(Table::Defaults),
             _ => None,
         }
     }
 
     fn keys(self) -> Vec<&'static str> {
         match self {
-            Table::Top => TopKeys::KEYS.iter().chain(&TABLES).copied().collect(),
-            Table::Defaults => AuditConfig::KEYS.to_vec(),
-            Table::Site => SiteKeys::KEYS.iter().chain(AuditConfig::KEYS).copied().collect(),
+            Table::Top => TopKeys::keys().iter().chain(&TABLES).copied().collect(),
+            Table::Defaults => AuditConfig::keys().to_vec(),
+            Table::Site => SiteKeys::keys().iter().chain(AuditConfig::keys()).copied().collect(),
         }
     }
 
@@ -447,6 +445,11 @@ impl Table {
             Table::Site => "in a [sites.NAME] table",
         }
     }
+}
+
+/// The value; tables, dates and lists of other things than texts are all the same, as no key has them.
+fn scalar(value: &Spanned<DeValue<'_>>) -> Scalar {
+    Scalar::deserialize(ValueDeserializer::from(value.clone())).unwrap_or(Scalar::Other(IgnoredAny))
 }
 
 /// The key in its canonical spelling.

@@ -2,64 +2,55 @@
 
 use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
-use serde::de::{DeserializeOwned, Error as _, IgnoredAny, IntoDeserializer, value};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::de::{IgnoredAny, IntoDeserializer, value};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::time::Zone;
 use crate::url::{dialect::Dialect, origin::Origin};
 
 /// A table of a configuration file with optional keys.
-pub(crate) trait KeyTable: Default + DeserializeOwned {
+pub(crate) trait KeyTable: Default {
     /// Its keys.
-    const KEYS: &'static [&'static str];
+    fn keys() -> &'static [&'static str];
 
-    /// Combines these settings with `other`, which has lower precedence.
-    #[must_use]
-    fn or(self, other: Self) -> Self;
-
-    /// The defaults of the keys that have one.
-    fn defaults() -> Self;
-
-    /// Whether `key` is given.
-    fn has(&self, key: &str) -> bool;
+    /// Sets `key` to `scalar`.
+    ///
+    /// # Errors
+    /// Why that is not valid.
+    fn set(&mut self, key: &str, scalar: Scalar) -> Result<(), String>;
 }
 
-/// Declares a table of settings: each key is an `Option` that [`Setting`] parses. The value after
-/// `=` is the default of a key.
+/// Declares a table of settings: each key is an `Option` that [`Setting`] parses.
 macro_rules! settings {
     (
         $(#[$meta:meta])*
         $visibility:vis struct $name:ident {
-            $( $(#[$field_meta:meta])* pub $field:ident: $kind:ty $(= $default:expr)?, )*
+            $( $(#[$field_meta:meta])* pub $field:ident: $kind:ty, )*
         }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, Default, serde::Deserialize)]
-        #[serde(default, deny_unknown_fields)]
+        #[derive(Clone, Debug, Default)]
         $visibility struct $name {
-            $(
-                $(#[$field_meta])*
-                #[serde(deserialize_with = "crate::config::setting::given")]
-                pub $field: Option<$kind>,
-            )*
+            $( $(#[$field_meta])* pub $field: Option<$kind>, )*
         }
 
         impl crate::config::setting::KeyTable for $name {
-            const KEYS: &'static [&'static str] = &[$(stringify!($field)),*];
-
-            fn or(self, other: $name) -> $name {
-                $name { $($field: self.$field.or(other.$field)),* }
+            fn keys() -> &'static [&'static str] {
+                &[$(stringify!($field)),*]
             }
 
-            fn defaults() -> $name {
-                $name { $($field: None$(.or(Some($default)))?),* }
-            }
-
-            fn has(&self, key: &str) -> bool {
+            fn set(
+                &mut self,
+                key: &str,
+                scalar: crate::config::setting::Scalar,
+            ) -> std::result::Result<(), String> {
                 match key {
-                    $(stringify!($field) => self.$field.is_some(),)*
-                    _ => false,
+                    $( stringify!($field) => {
+                        self.$field = Some(crate::config::setting::given(scalar)?);
+                    } )*
+                    _ => {}
                 }
+                Ok(())
             }
         }
     };
@@ -87,11 +78,12 @@ pub(crate) trait Setting: Sized {
     fn from_scalar(scalar: Scalar) -> Option<Result<Self, String>>;
 }
 
-/// Parses the value of a key that is given.
-pub(crate) fn given<'de, D: Deserializer<'de>, T: Setting>(from: D) -> Result<Option<T>, D::Error> {
-    let wrong_type = || D::Error::custom(format!("expected {}", T::EXPECTED));
-    let scalar = Scalar::deserialize(from).map_err(|_| wrong_type())?;
-    T::from_scalar(scalar).ok_or_else(wrong_type)?.map(Some).map_err(D::Error::custom)
+/// The value of a key that is given.
+///
+/// # Errors
+/// Why it is not valid.
+pub(crate) fn given<T: Setting>(scalar: Scalar) -> Result<T, String> {
+    T::from_scalar(scalar).unwrap_or_else(|| Err(format!("expected {}", T::EXPECTED)))
 }
 
 /// Declares the valid values of each type in a file, and their parsers.
@@ -283,6 +275,12 @@ impl Seconds {
 impl Percent {
     /// The default parse rate that a file must reach.
     pub const OF_RECORDS_MIN: Percent = Percent(90.0);
+
+    /// The default of `ignores_min`.
+    pub(crate) const IGNORES_MIN: Percent = Percent(50.0);
+
+    /// The default of `rarely_max`.
+    pub(crate) const RARELY_MAX: Percent = Percent(5.0);
 
     /// Requests of crawlers that must be judged, where no other share is given.
     pub const OF_JUDGED_MIN: Percent = Percent(1.0);

@@ -6,7 +6,7 @@ use std::{ffi::OsString, io::ErrorKind};
 use glob::Pattern;
 
 use crate::config::file::{ConfigError, ConfigFile, SiteConfig, parse};
-use crate::config::{audit_config::AuditConfig, fault::Fault, setting::KeyTable};
+use crate::config::{audit_config::AuditConfig, fault::Fault};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
 

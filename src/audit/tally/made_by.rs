@@ -1,16 +1,11 @@
 //! Whether two files were made with the same program, registry of crawlers and options.
 
+use crate::config::audit_config::class_of;
+use crate::config::option::Class;
 use crate::error::{Error, Result};
 use crate::numbers::counted;
 
 use super::header::{RegistrySummary, ReportedOptions};
-
-/// Options with paths; they may differ.
-const PLACES: [&str; 6] =
-    ["robots", "crawlers", "ip_ranges", "signature_keys", "dns_archive", "networks"];
-
-/// The option that switches off the lists that come with the program. It may differ, as the lists of a directory do.
-const NO_BUNDLED: &str = "no_bundled_ranges";
 
 /// The program, registry and options that a file was made with.
 #[derive(Clone, Copy, Debug)]
@@ -26,15 +21,15 @@ pub(crate) struct MadeBy<'a> {
 }
 
 impl MadeBy<'_> {
-    /// Checks that `other` was made with the same settings, except for the options `exempt`;
-    /// `advice` is the next step for errors.
+    /// Checks that `other` was made with the same settings, except for the sources of facts and the
+    /// options that are `exempt`; `advice` is the next step for errors.
     ///
     /// # Errors
     /// If it was not. The error has both names and the difference.
     pub(crate) fn check_same(
         &self,
         other: &MadeBy<'_>,
-        exempt: &[&str],
+        exempt: fn(&str, Option<Class>) -> bool,
         advice: &str,
     ) -> Result<()> {
         if self.version != other.version {
@@ -55,8 +50,10 @@ impl MadeBy<'_> {
             ));
         }
         let names = self.options.0.keys().chain(other.options.0.keys()).map(String::as_str);
-        let may_differ =
-            |name: &&str| exempt.contains(name) || PLACES.contains(name) || *name == NO_BUNDLED;
+        let may_differ = |name: &&str| {
+            let class = class_of(name);
+            class == Some(Class::Source) || exempt(name, class)
+        };
         for name in names.filter(|name| !may_differ(name)) {
             let (ours, theirs) = (self.options.get(name), other.options.get(name));
             if ours != theirs {
@@ -85,18 +82,20 @@ impl MadeBy<'_> {
     }
 }
 
-/// Of paths, the first in order; of the windows, the one that covers both. The lists of the program are off if
-/// they were off in both. All other options are equal.
+/// Of paths, the first in order; of the windows, the one that covers both. A source that is switched off is so only
+/// if it is off in both. All other options are equal.
 pub(crate) fn merge_options(ours: &mut ReportedOptions, theirs: &ReportedOptions) {
-    ours.0.retain(|name, _| name != NO_BUNDLED || theirs.0.contains_key(name));
+    let is_source = |name: &str| class_of(name) == Some(Class::Source);
+    ours.0.retain(|name, value| {
+        !(value.is_boolean() && is_source(name)) || theirs.0.contains_key(name)
+    });
     for (name, value) in &mut ours.0 {
         let Some(other) = theirs.0.get(name) else { continue };
         let (left, right) = (value.as_str(), other.as_str());
         let takes_other = match name.as_str() {
             "since" => left.is_some() && right.is_none_or(|right| Some(right) < left),
             "until" => left.is_some() && right.is_none_or(|right| Some(right) > left),
-            name if PLACES.contains(&name) => right < left,
-            _ => false,
+            name => is_source(name) && right < left,
         };
         if takes_other {
             *value = other.clone();
@@ -109,11 +108,39 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::config::audit_config::OPTIONS;
 
     fn merged(ours: serde_json::Value, theirs: serde_json::Value) -> serde_json::Value {
         let mut options = ReportedOptions::of(&ours);
         merge_options(&mut options, &ReportedOptions::of(&theirs));
         options.0.into()
+    }
+
+    /// Each option of the table, by its class.
+    #[test]
+    fn runs_with_other_values_are_refused_unless_the_class_lets_them_differ() {
+        let registry = RegistrySummary::default();
+        for option in OPTIONS.iter().filter(|option| option.class != Class::Neutral) {
+            let of = |value: &str| ReportedOptions::of(&json!({ option.reported_as: value }));
+            let [ours, theirs] = ["x", "y"].map(of);
+            let [ours, theirs] = [&ours, &theirs].map(|options| MadeBy {
+                name: "a",
+                version: "1",
+                registry: &registry,
+                options,
+            });
+            let check = |exempt| ours.check_same(&theirs, exempt, "stop");
+            let expected = format!(
+                "a and a cannot be merged: the option {} is \"x\" in the first and \"y\" in the \
+                 second; stop",
+                option.reported_as
+            );
+            match check(|_, _| false) {
+                Ok(()) => assert_eq!(option.class, Class::Source, "{expected}"),
+                Err(err) => assert_eq!(err.to_string(), expected),
+            }
+            check(|_, class| class.is_some()).unwrap();
+        }
     }
 
     #[test]
@@ -133,7 +160,7 @@ mod tests {
             }
         }
         // The lists of the program were used for a part.
-        let off = json!({ NO_BUNDLED: true });
+        let off = json!({ "no_bundled_ranges": true });
         for (ours, theirs) in [(off.clone(), json!({})), (json!({}), off.clone())] {
             assert_eq!(merged(ours, theirs), json!({}));
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::config::option::Class;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
@@ -22,9 +23,6 @@ use super::file::{DAMAGED, PackedTally, unreadable};
 use super::header::{Header, InputSummary, RobotsVersion};
 use super::made_by::{MadeBy, merge_options};
 use crate::measures::renumbering::Renumbering;
-
-/// Options of the time window and of a report; they may differ.
-const TIMES: [&str; 3] = ["since", "until", COMPARE_AT];
 
 /// The next step for tallies that cannot be merged.
 const ADVICE: &str = "audit the logs of one of them again, with the options of the other";
@@ -154,7 +152,9 @@ fn check_same_run(
     (right_name, right): (&str, &Header),
 ) -> Result<()> {
     let (left_by, right_by) = (made_by(left_name, left), made_by(right_name, right));
-    left_by.check_same(&right_by, &TIMES, ADVICE)?;
+    // The times of what was read, and of what a report compares.
+    let is_of_time = |name: &str, class| class == Some(Class::Window) || name == COMPARE_AT;
+    left_by.check_same(&right_by, is_of_time, ADVICE)?;
     let differ = |what: &str, of_left: &str, of_right: &str| {
         Err(left_by.differs(&right_by, what, [of_left, of_right], ADVICE))
     };

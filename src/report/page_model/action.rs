@@ -8,7 +8,7 @@ use crate::audit::crawler_row::Broken;
 use crate::audit::origin_key::OriginKey;
 use crate::audit::tally::header::ReportedOptions;
 use crate::audit::unknown::UnknownCrawler;
-use crate::config::{audit_config::AuditConfig, setting::KeyTable};
+use crate::config::audit_config::{AuditConfig, OPTIONS};
 use crate::crawlers::identity::Actor;
 use crate::crawlers::identity::Identity;
 use crate::merge::sum;
@@ -165,11 +165,9 @@ impl PageModel<'_> {
         let usual = ReportedOptions::of(&AuditConfig::defaults());
         let mut flags = Vec::new();
         for (name, value) in options.0.iter().filter(|(name, value)| usual.get(name) != *value) {
-            let flag = match name.as_str() {
-                "aliases" => "--alias".to_owned(),
-                "trusted_proxies" => "--trusted-proxy".to_owned(),
-                name => format!("--{}", name.replace('_', "-")),
-            };
+            let option = OPTIONS.iter().find(|option| option.reported_as == name);
+            let key = option.map_or(name.as_str(), |option| option.key);
+            let flag = format!("--{}", key.replace('_', "-"));
             // What is added takes the place of what the audit had.
             if !more.contains(&flag) {
                 flags.extend(flag_words(&flag, value));

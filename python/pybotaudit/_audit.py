@@ -126,52 +126,54 @@ class AuditReport:
         return [name for name in super().__dir__() if name[:1] != "_" or name[:2] == "__"]
 
 
+# The arguments between `logs` and `progress`, and their documentation, are those of the table of
+# options in src/config/audit_config.rs; scripts/update-expected writes them.
 def audit(
     logs: Path | Iterable[Path],
     *,
     robots: Path,
+    crawlers: Path | None = None,
+    include_unbound: bool | None = None,
+    unknown_before_first_snapshot: bool | None = None,
+    infer_outages: bool | None = None,
+    reaction_days: int | None = None,
+    reaction_requests: int | None = None,
+    reaction_quiet_days: int | None = None,
+    session_minutes: int | None = None,
+    networks: Path | None = None,
+    ignore_usage: str | Sequence[str] = (),
+    dialect: str | None = None,
     origin: str | None = None,
     origin_from_path: str | None = None,
     alias: Mapping[str, str] | Sequence[str] = (),
-    what_if: Path | None = None,
-    what_if_for: str | Sequence[str] = (),
     trusted_proxy: str | Sequence[str] = (),
     log_format: str | None = None,
-    haproxy_captures: str | Sequence[str] | None = None,
     json_fields: str | Mapping[str, str] | None = None,
+    haproxy_captures: str | Sequence[str] | None = None,
     user_agent: str | None = None,
-    crawlers: Path | None = None,
-    ip_ranges: Path | None = None,
-    no_bundled_ranges: bool | None = None,
-    signature_keys: Path | None = None,
-    verify_dns: bool | None = None,
-    dns_max: int | None = None,
-    dns_cache: Path | None = None,
-    dns_archive: Path | None = None,
-    dns_server: str | None = None,
-    dns_timeout: float | None = None,
     timezone: str | None = None,
     since: Time | None = None,
     until: Time | None = None,
     min_parse_rate: float | None = None,
     min_judged_rate: float | None = None,
+    ignores_min: float | None = None,
+    rarely_max: float | None = None,
     ip: str | None = None,
     ip_salt: str | None = None,
     strip_query: bool | None = None,
-    dialect: str | None = None,
-    include_unbound: bool | None = None,
-    unknown_before_first_snapshot: bool | None = None,
-    reaction_days: int | None = None,
-    reaction_requests: int | None = None,
-    reaction_quiet_days: int | None = None,
-    ignores_min: float | None = None,
-    rarely_max: float | None = None,
-    session_minutes: int | None = None,
-    networks: Path | None = None,
-    ignore_usage: str | Sequence[str] = (),
+    ip_ranges: Path | None = None,
+    no_bundled_ranges: bool | None = None,
+    signature_keys: Path | None = None,
+    verify_dns: bool | None = None,
+    dns_cache: Path | None = None,
+    dns_archive: Path | None = None,
+    dns_server: str | None = None,
+    dns_timeout: float | None = None,
+    dns_max: int | None = None,
+    what_if: Path | None = None,
+    what_if_for: str | Sequence[str] = (),
     paths: bool | None = None,
     cost_per_gb: float | str | None = None,
-    infer_outages: bool | None = None,
     threads: int | None = None,
     progress: Asked = None,
 ) -> AuditReport:
@@ -183,50 +185,52 @@ def audit(
 
     Args:
         logs: A log, or several: files, directories, and patterns with `*`.
-        robots: The robots.txt file, directory or archive to judge by. `fetch` downloads into one.
+        robots: The robots.txt file, directory or archive to judge by.
+        crawlers: A CSV file of more crawlers.
+        include_unbound: Whether crawlers that robots.txt does not bind are judged.
+        unknown_before_first_snapshot: Whether requests before the first snapshot of an archive are
+            unknown.
+        infer_outages: Whether outages of robots.txt are inferred from the logs.
+        reaction_days: How many days before a change of robots.txt requests count for it.
+        reaction_requests: The expected requests below which nothing is concluded about a reaction.
+        reaction_quiet_days: The days without requests after which a crawler has stopped.
+        session_minutes: After how many minutes without requests a session ends; sessions are
+            counted only then.
+        networks: A CSV file of networks by which sessions are counted.
+        ignore_usage: Forms of statements about use that are not counted.
+        dialect: How percent-encodings and wildcards are compared: "google" or "rfc9309".
         origin: The origin of requests whose log names no host.
         origin_from_path: A pattern that takes the host from the path of a log.
-        alias: Other names of hosts: `{"www.example.com": "example.com"}`.
-        what_if: A draft of a robots.txt to judge by as well.
-        what_if_for: The origins that the draft is for.
+        alias: Other names of hosts and origins, as `alias=name`, or a mapping.
         trusted_proxy: Addresses or networks of proxies whose X-Forwarded-For is trusted.
         log_format: The log format, as a name or a line of a server's configuration.
-        haproxy_captures: Request headers that HAProxy captures, in order.
-        json_fields: Keys of a JSON log: `{"time": "requestTime"}`.
+        json_fields: Keys of a JSON log, as `field=key` with commas, or a mapping.
+        haproxy_captures: Request headers that HAProxy captures, in order, with commas.
         user_agent: The user agent of a crawl whose WARC or CDX files do not name it.
-        crawlers: A CSV file of more crawlers.
+        timezone: The zone of days, and of times without one, such as "Europe/Berlin".
+        since: The start of the time to judge.
+        until: The end of that time, which is excluded.
+        min_parse_rate: The smallest share of lines of a log that must be parsed, in percent.
+        min_judged_rate: The smallest share of requests of crawlers that must be judged, in percent.
+        ignores_min: The smallest share of violations of a crawler that ignores robots.txt.
+        rarely_max: The greatest share of violations of a crawler that rarely breaks a rule.
+        ip: How addresses of clients are written: "none", "mask", "hash" or "full".
+        ip_salt: The secret for "hash".
+        strip_query: Whether query strings are left out of reports.
         ip_ranges: The directory of published address lists.
         no_bundled_ranges: Whether the address lists that come with botaudit are not used.
-        signature_keys: The directory of keys with which agents sign requests.
+        signature_keys: The directory of the keys with which agents sign requests.
         verify_dns: Whether crawlers are verified by reverse DNS.
-        dns_max: The most addresses that are looked up.
         dns_cache: The file of answers of DNS.
         dns_archive: The file of names that DNS confirmed, with their times.
         dns_server: The name server, such as "192.0.2.1:53".
         dns_timeout: The time limit of a lookup, in seconds.
-        timezone: The zone of days, and of times without one, such as "Europe/Berlin".
-        since: The start of the time to judge: a text, a date or a datetime.
-        until: The end of that time, which is excluded.
-        min_parse_rate: The smallest share of lines of a log that must be parsed, in percent.
-        min_judged_rate: The smallest share of requests that must be judged, in percent.
-        ip: How addresses are written: "none", "mask", "hash" or "full".
-        ip_salt: The secret for "hash".
-        strip_query: Whether query strings are left out.
-        dialect: How percent-encodings are compared: "google" or "rfc9309".
-        include_unbound: Whether crawlers that robots.txt does not bind are judged.
-        unknown_before_first_snapshot: Whether requests before the first snapshot are unknown.
-        reaction_days: The days before a change of robots.txt of which requests count for it.
-        reaction_requests: The expected requests below which nothing is concluded.
-        reaction_quiet_days: The days without requests after which a crawler has stopped.
-        ignores_min: The smallest share of violations of a crawler that ignores robots.txt.
-        rarely_max: The greatest share of violations of a crawler that rarely breaks a rule.
-        session_minutes: The minutes without requests after which a session ends.
-        networks: A CSV file of networks by which sessions are counted.
-        ignore_usage: Forms of statements about use that are not counted.
+        dns_max: The most addresses that are looked up.
+        what_if: A draft of a robots.txt to judge by as well.
+        what_if_for: The origins that the draft is for.
         paths: Whether requests are counted by section and path.
         cost_per_gb: The price of 10^9 bytes, such as 0.09 or "0.09USD".
-        infer_outages: Whether outages of robots.txt are inferred from the logs.
-        threads: The number of threads; 0 is one for each core, which is the default.
+        threads: The number of threads; 0 for one per core.
         progress: True shows a bar by tqdm. A function is called with the bytes that were read, and
             with all bytes, or None if that is not known.
 
@@ -236,12 +240,11 @@ def audit(
     """
     # Before any other name is bound.
     given = locals()
-    named = {
-        name: given[name]
-        for name in _botaudit.audit_settings()
-        if given.get(name) not in (None, ())
-    }
-    settings = "".join(f"{name} = {_toml(name, value)}\n" for name, value in named.items())
+    settings = "".join(
+        f"{name} = {_toml(name, given[name], is_joined)}\n"
+        for name, is_joined in _botaudit.audit_settings()
+        if given[name] not in (None, ())
+    )
     sources = [logs] if isinstance(logs, (str, os.PathLike)) else list(logs)
     if not sources:
         raise ValueError("logs is empty; name at least one log")
@@ -251,8 +254,8 @@ def audit(
         )
 
 
-def _toml(name: str, value: Any) -> str:
-    """The value of the argument `name` as TOML."""
+def _toml(name: str, value: Any, is_joined: bool) -> str:
+    """The value of the argument `name` as TOML. Several values can be joined by commas."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
@@ -261,13 +264,11 @@ def _toml(name: str, value: Any) -> str:
         value = value.isoformat()
     if isinstance(value, Mapping):
         value = [f"{key}={of}" for key, of in value.items()]
-        if name == "json_fields":
-            value = ",".join(value)
     if isinstance(value, (str, os.PathLike)):
         return _text(name, os.fspath(value))
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         texts = [_text(name, os.fspath(text)) for text in value]
-        if name == "haproxy_captures":
+        if is_joined:
             return _text(name, ",".join(map(str, value)))
         return f"[{', '.join(texts)}]"
     raise TypeError(f"{name} is of the type {type(value).__name__}; give text")

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use botaudit::config::{audit_config::OPTIONS, option::InPython};
 use botaudit::run::robots::fetch::FetchRequest;
 use botaudit::{Audit, AuditConfig, AuditProgress};
 use pyo3::exceptions::PyOSError;
@@ -178,8 +179,9 @@ fn tell(followed: &AuditProgress, progress: Option<&Bound<'_, PyAny>>) -> PyResu
     progress.call1(followed.bytes()).map(drop)
 }
 
-/// The keys of settings.
+/// The keys of settings that are arguments, and whether several values of one are joined by commas.
 #[pyfunction]
-pub fn audit_settings() -> &'static [&'static str] {
-    AuditConfig::keys()
+pub fn audit_settings() -> Vec<(&'static str, bool)> {
+    let allowed = OPTIONS.iter().filter(|option| option.python != InPython::Refused);
+    allowed.map(|option| (option.key, matches!(option.python, InPython::Joined(_)))).collect()
 }

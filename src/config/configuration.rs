@@ -192,7 +192,7 @@ impl Serialize for AuditConfig {
 /// The texts of an option that also need its default.
 impl OptionEntry {
     /// The default, unless it is off or an empty list.
-    pub fn default_text(&self) -> Option<String> {
+    fn default_text(&self) -> Option<String> {
         match AuditConfig::all_defaults().value(self.key)? {
             Value::String(text) => Some(text),
             Value::Number(number) => number.as_f64().map(|number| number.to_string()),

@@ -22,13 +22,13 @@ use crate::program::repository;
 /// The columns of docs/reports.md begin after this line.
 const GENERATED: &str = "<!-- Generated from src/report/tables by scripts/update-expected. -->\n";
 
-fn read(page: &str) -> String {
+pub(crate) fn read(page: &str) -> String {
     fs::read_to_string(repository().join(page)).unwrap_or_else(|err| panic!("{page}: {err}"))
 }
 
 /// Checks that a page is `expected`, or writes it.
 #[track_caller]
-fn check_page(page: &str, expected: &str) {
+pub(crate) fn check_page(page: &str, expected: &str) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         return fs::write(repository().join(page), expected).unwrap();
     }
@@ -205,8 +205,9 @@ fn every_page_is_checked() {
         pages.extend(found.map(|name| format!("{folder}/{name}")));
     }
     let checked = PAGES.iter().filter(|page| page.starts_with("docs/"));
-    // Its text has no commands; its tables have a test of their own below.
-    let checked = checked.copied().chain(["docs/reports.md"]).map(str::to_owned).collect();
+    // Their texts have no commands; their tables have tests of their own, below and in `options`.
+    let others = ["docs/options.md", "docs/reports.md"];
+    let checked = checked.copied().chain(others).map(str::to_owned).collect();
     assert_eq!(pages, checked);
 }
 

@@ -32,6 +32,7 @@
 //! - `nights`: the summary of a night, and the first configuration.
 //! - `nothing_judged`: runs that could judge nothing say why.
 //! - `odd_logs`: line ends, encodings, and logs of which most cannot be read.
+//! - `options`: each option of the table is found everywhere.
 //! - `output`: reports in one step, exit codes, equal bytes for any number of threads.
 //! - `overwrite`: no output is an input, and no foreign file is overwritten.
 //! - `pictures`: what the page looks like.
@@ -103,6 +104,7 @@ mod nightly_state;
 mod nights;
 mod nothing_judged;
 mod odd_logs;
+mod options;
 mod output;
 mod overwrite;
 mod pictures;

@@ -237,7 +237,7 @@ options! {
             }
             /// The smallest share of requests of crawlers that must be judged, in percent.
             min_judged_rate: Percent = Percent::OF_JUDGED_MIN => {
-                number: 22, value_name: "PERCENT", class: Class::Read,
+                number: 22, value_name: "PERCENT", class: Class::Shown,
                 help: "Least share of judged crawler requests, in percent",
             }
             /// Whether a run may end well in which nothing, or too little, was judged.

@@ -46,7 +46,7 @@ pub struct OptionEntry {
 /// What depends on an option.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Class {
-    /// What is read, and how; a first pass for an audit must have the same.
+    /// What is read, and how paths are compared; a first pass for an audit must have the same.
     Read,
     /// What a first pass collects; it may collect more than an audit needs.
     Collected,

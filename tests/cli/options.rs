@@ -4,6 +4,8 @@
 //! With `UPDATE_DOCS=1`, the page and the arguments of Python are written instead of compared.
 
 use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use botaudit::AuditConfig;
 use botaudit::config::audit_config::OPTIONS;
@@ -11,7 +13,7 @@ use botaudit::config::option::{Class, InPython, Needs, OptionEntry};
 use botaudit::config::option_value::Kind;
 
 use crate::documents::{check_page, read};
-use crate::program::{Sandbox, line};
+use crate::program::{Sandbox, line, repository};
 
 /// The options are in this page after this line.
 const GENERATED: &str =
@@ -236,4 +238,40 @@ fn python_has_those_that_it_allows() {
     let logs = "files, directories, and patterns with `*`.\n";
     let expected = replaced(&text, logs, "        progress: True", &documentation);
     check_page(page, &expected);
+}
+
+/// The source files below `directory`.
+fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => sources(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+/// The compiler does not see a name that no option has.
+#[test]
+fn the_source_names_no_other_options() {
+    const BEFORE_NAMES: [&str; 5] = [
+        "options.get(\"",
+        "has_option(audit, \"",
+        "Fault::new(\"",
+        "Needs::Given(\"",
+        "Needs::On(\"",
+    ];
+    let mut paths = Vec::new();
+    sources(&repository().join("src"), &mut paths);
+    let mut names = 0;
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|of| of == "rs")) {
+        let code = fs::read_to_string(path).unwrap();
+        for after in BEFORE_NAMES.iter().flat_map(|before| code.split(before).skip(1)) {
+            let name = after.split('"').next().unwrap();
+            let is_option = |option: &OptionEntry| option.key == name || option.reported_as == name;
+            assert!(OPTIONS.iter().any(is_option), "{}: {name}", path.display());
+            names += 1;
+        }
+    }
+    assert!(names > 30, "{names}");
 }

@@ -96,6 +96,11 @@ class AuditReport:
         return self._native.has_violations()
 
     @property
+    def failed_conditions(self) -> list[str]:
+        """The conditions of `fail_on` that rows of `summary` meet, each with some of the rows."""
+        return self._native.failed_conditions()
+
+    @property
     def is_complete(self) -> bool:
         """Whether all logs and robots.txt files could be read to their ends."""
         return self._native.is_complete()
@@ -172,6 +177,7 @@ def audit(
     paths: bool | None = None,
     cost_per_gb: float | str | None = None,
     infer_outages: bool | None = None,
+    fail_on: str | Sequence[str] = (),
     threads: int | None = None,
     progress: Asked = None,
 ) -> AuditReport:
@@ -226,6 +232,8 @@ def audit(
         paths: Whether requests are counted by section and path.
         cost_per_gb: The price of 10^9 bytes, such as 0.09 or "0.09USD".
         infer_outages: Whether outages of robots.txt are inferred from the logs.
+        fail_on: Conditions on rows of `summary`, such as "violations > 0 where purpose =
+            'ai-training'". `failed_conditions` of the report names those that are met.
         threads: The number of threads; 0 is one for each core, which is the default.
         progress: True shows a bar by tqdm. A function is called with the bytes that were read, and
             with all bytes, or None if that is not known.

@@ -298,6 +298,23 @@ fn any_cut_and_any_flip_of_a_warc_keeps_what_is_good() {
     );
 }
 
+/// Of the answers of one second, the same one is the last, whatever the order of the records.
+#[test]
+fn answers_of_one_second_have_an_order() {
+    let answers = ["one", "two", "three"].map(|body| response(A, 1, "200 OK", body));
+    let failed = response(A, 1, "503 x", "");
+    let history = |records: &[&[u8]]| {
+        let mut bench = Bench::new();
+        bench.import_warc(&records.concat());
+        bench.history("https://a.example")
+    };
+    let [one, two, three] = &answers;
+    let first = history(&[one, two, three, &failed]);
+    assert_eq!(first.len(), 4);
+    assert_eq!(history(&[&failed, three, one, two]), first);
+    assert_eq!(history(&[two, &failed, three, one]), first);
+}
+
 /// More data than should be in memory.
 #[test]
 fn huge_records_are_read_over_and_long_bodies_cut() {

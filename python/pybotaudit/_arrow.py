@@ -59,7 +59,10 @@ def _of_python(data: Any, column: str) -> Any:
     if isinstance(data, (list, tuple)):
         if data and isinstance(data[0], Mapping):
             return pa.Table.from_pylist(list(data))
-        return pa.table({column: pa.array(data, None if data else pa.string())})
+        try:
+            return pa.table({column: pa.array(data, None if data else pa.string())})
+        except pa.ArrowException as error:
+            raise TypeError(f"data cannot be read: {error}{odd_row(data)}") from error
     numpy: Any = sys.modules.get("numpy")
     if isinstance(data, getattr(numpy, "ndarray", ())):
         return pa.table({column: pa.array(data, from_pandas=True)})
@@ -70,6 +73,19 @@ def _of_python(data: Any, column: str) -> Any:
     if dataset is not None and isinstance(data, dataset.Scanner):
         return data.to_reader()
     return data
+
+
+def odd_row(values: Iterable[Any]) -> str:
+    """Where a value has another type than those before, for a message; nothing if none has."""
+    first: type | None = None
+    for row, value in enumerate(values):
+        if value is None or isinstance(value, first or ()):
+            continue
+        if first is not None:
+            kind = type(value).__name__
+            return f"; row {row} (from 0) is of the type {kind}, the rows before {first.__name__}"
+        first = type(value)
+    return ""
 
 
 def _advice(data: Any) -> str:

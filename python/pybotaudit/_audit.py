@@ -96,6 +96,11 @@ class AuditReport:
         return self._native.has_violations()
 
     @property
+    def failed_conditions(self) -> list[str]:
+        """The conditions of `fail_on` that rows of `summary` meet, each with some of the rows."""
+        return self._native.failed_conditions()
+
+    @property
     def is_complete(self) -> bool:
         """Whether all logs and robots.txt files could be read to their ends."""
         return self._native.is_complete()

@@ -53,6 +53,10 @@ def fetch(
         OSError: The archive or a log cannot be read or written.
     """
     named = [origins] if isinstance(origins, str) else list(origins)
+    for row, origin in enumerate(named):
+        if not isinstance(origin, str):
+            kind = type(origin).__name__
+            raise TypeError(f"origins, row {row} (from 0) is of the type {kind}; give text")
     logs = [from_log] if isinstance(from_log, (str, os.PathLike)) else list(from_log)
     if not named and not logs:
         raise ValueError("nothing to fetch; name origins, or logs as from_log=")

@@ -123,7 +123,9 @@ class _Pandas:
         try:
             return pa.array(values, from_pandas=True)
         except pa.ArrowException as error:
-            raise TypeError(f"column '{name}' cannot be read: {error}; cast it") from error
+            is_null = zip(values, values.isna(), strict=True)
+            odd = _arrow.odd_row(None if null else value for value, null in is_null)
+            raise TypeError(f"column '{name}' cannot be read: {error}{odd}; cast it") from error
 
     def answered(self, output: Output, answers: pa.Table, per_row: int) -> Any:
         result = self.frame.iloc[:, [index for _, index in output if index is not None]]

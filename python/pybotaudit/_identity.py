@@ -55,6 +55,8 @@ class Identity(NamedTuple):
 
 def identify(user_agent: str | bytes) -> Identity:
     """The crawler that sends this User-Agent header, by the registry of `crawlers()`."""
+    if not isinstance(user_agent, (str, bytes)):
+        raise TypeError(f"user_agent is of the type {type(user_agent).__name__}; give str or bytes")
     header = (
         user_agent.encode("utf-8", "surrogateescape") if isinstance(user_agent, str) else user_agent
     )

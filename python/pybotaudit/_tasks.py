@@ -66,19 +66,19 @@ def url_origins(batches: Batches, column: str) -> Batches:
         yield batch.append_column("origin", origins(batch.column(column)))
 
 
-def robots_origins(batches: Batches, on_error: str) -> Batches:
+def robots_origins(batches: Batches, on_error: str | None) -> Batches:
     """Rows of robots.txt files with canonical origins.
 
-    A row that is not valid is an error for "fail"; otherwise it stays if its origin is valid.
+    A row that is not valid is an error for "fail", and for None, where the caller has no choice;
+    otherwise it stays if its origin is valid.
     """
+    advice = "; set on_error='null' or 'report' to judge without such rows" if on_error else ""
     for batch in batches:
         given, times = batch.column("origin"), batch.column("fetched_at")
-        if on_error == "fail":
+        if on_error in ("fail", None):
             for row, why in _botaudit.robots_faults(_arrow.robots_arrays(batch)):
-                raise ValueError(
-                    f"robots, {given[row].as_py()} at {_utc(times[row])}: {why}; set "
-                    "on_error='null' or 'report' to judge without such rows"
-                )
+                place = f"{given[row].as_py()} at {_utc(times[row])}"
+                raise ValueError(f"robots, {place}: {why}{advice}")
         origins = _botaudit.origins(_arrow.texts(given))
         batch = batch.set_column(0, "origin", origins)  # noqa: PLW2901
         yield batch.filter(origins.is_valid()) if origins.null_count else batch

@@ -68,6 +68,11 @@ impl AuditReport {
         self.0.has_violations()
     }
 
+    /// The conditions of `fail_on` that rows of the summary meet.
+    fn failed_conditions(&self) -> Vec<String> {
+        self.0.failed_conditions()
+    }
+
     /// Whether all logs and robots.txt files could be read to their ends.
     fn is_complete(&self) -> bool {
         self.0.is_complete()

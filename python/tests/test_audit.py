@@ -109,8 +109,8 @@ def test_a_report_says_what_it_is(sample: pybotaudit.AuditReport, small: dict[st
     )
     public = {name for name in dir(sample) if name[0] != "_"}
     assert public == {
-        "has_violations", "is_complete", "run", "save", "summary", "table", "tables", "to_arrow",
-        "to_pandas", "to_polars", "unjudged", "violations", "warnings",
+        "failed_conditions", "has_violations", "is_complete", "run", "save", "summary", "table",
+        "tables", "to_arrow", "to_pandas", "to_polars", "unjudged", "violations", "warnings",
     }  # fmt: skip
     report = pybotaudit.audit(small["logs"], robots=small["robots"], since="2999-01-01")
     assert any("is in the future" in warning for warning in report.warnings)
@@ -128,6 +128,18 @@ def test_arguments_are_the_flags_of_the_command() -> None:
     arguments = {name.replace("_", "-") for name in inspect.signature(pybotaudit.audit).parameters}
     assert arguments - flags == {"logs", "progress"}
     assert len(flags) > 40
+
+
+def test_conditions_that_rows_meet_are_named(small: dict[str, Path]) -> None:
+    met = "violations > 0 where crawler = 'GPTBot'"
+    both = [met, "violations > 20"]
+    report = pybotaudit.audit(small["logs"], robots=small["robots"], fail_on=both)
+    assert report.failed_conditions == [
+        f'1 row meets fail_on "{met}": GPTBot (unverified) at -, violations 20'
+    ]
+    assert pybotaudit.audit(small["logs"], robots=small["robots"]).failed_conditions == []
+    with refused('fail_on: "violation > 0"'):
+        pybotaudit.audit(small["logs"], robots=small["robots"], fail_on="violation > 0")
 
 
 def refused(*parts: str) -> pytest.RaisesExc[ValueError]:

@@ -192,8 +192,12 @@ def test_bad_columns_of_frames_are_refused(classifier: pybotaudit.Classifier) ->
         classifier.classify(data)
     with pytest.raises(TypeError, match="column 'n' has the type int64; cast it to string"):
         classifier.classify(data, "n")
-    with pytest.raises(TypeError, match="column 'mixed' cannot be read"):
-        classifier.classify(pandas.DataFrame({"mixed": ["a", 1]}), "mixed")
+    odd = r"row 9000 \(from 0\) is of the type int, the rows before str"
+    mixed = ["a", None, *["b"] * 8998, 1, "c"]
+    with pytest.raises(TypeError, match=f"column 'mixed' cannot be read: .*; {odd}; cast it"):
+        classifier.classify(pandas.DataFrame({"mixed": mixed}), "mixed")
+    with pytest.raises(TypeError, match=f"data cannot be read: .*; {odd}"):
+        classifier.classify(mixed)
     with pytest.raises(ValueError, match="unknown name 'x'"):
         classifier.classify(data, "link", columns=["x"])
     twice = pandas.DataFrame([["a", "b"]], columns=["url", "url"])

@@ -59,6 +59,8 @@ def test_an_identity_has_facts() -> None:
     assert found.product_tokens == ["GPTBot"] and found.bound == "bound"
     assert found.user_agent == GPTBOT and "openai.com" in (found.documentation_url or "")
     assert pybotaudit.identify(FIREFOX).product_tokens == []
+    with pytest.raises(TypeError, match="user_agent is of the type list; give str or bytes"):
+        pybotaudit.identify([GPTBOT])  # type: ignore[arg-type]
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -128,6 +130,8 @@ def test_mistakes_of_downloads(tmp_path: Path) -> None:
         pybotaudit.fetch(archive=archive)
     with pytest.raises(ValueError, match="'a b' is not a valid origin"):
         pybotaudit.fetch("a b", archive=archive)
+    with pytest.raises(TypeError, match=r"origins, row 1 \(from 0\) is of the type NoneType"):
+        pybotaudit.fetch(["a.example", None], archive=archive)  # type: ignore[list-item]
     with pytest.raises(ValueError, match="'-' is not an origin"):
         pybotaudit.fetch("-", archive=archive)
     with pytest.raises(ValueError, match="delay is -1"):

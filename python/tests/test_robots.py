@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pybotaudit
 import pytest
+from conftest import REPOSITORY
 from pybotaudit import _arrow
 
 
@@ -175,3 +176,10 @@ def test_of_one_second_the_last_answer_is_kept(tmp_path: Path) -> None:
     table = pybotaudit.robots_from_warc(path)
     assert len(table) == 1
     pybotaudit.Classifier(["GPTBot"], robots=table)
+
+
+def test_the_conformance_suite_finds_this_package() -> None:
+    runner = [sys.executable, REPOSITORY / "tests/conformance/run.py", "--parser", "botaudit"]
+    run = subprocess.run(runner, check=False, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert f"botaudit {pybotaudit.__version__} " in run.stdout

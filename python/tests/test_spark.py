@@ -168,8 +168,9 @@ def test_restrictions_name_mistakes_before_the_first_task(
     with pytest.raises(ValueError, match="no column 'outcome'"):
         bs.restrictions(robots.drop("outcome"), tokens=["a"])
     wrong = robots.withColumn("outcome", F.lit("perhaps"))
-    with pytest.raises(PythonException, match="perhaps"):
+    with pytest.raises(PythonException, match="perhaps") as failed:
         bs.restrictions(wrong, tokens=["a"]).collect()
+    assert "on_error" not in str(failed.value)
 
 
 def test_an_archive_needs_no_shuffle(spark: SparkSession, data: Any) -> None:

@@ -11,7 +11,7 @@ use crate::pipeline::queue::InputQueue;
 use super::batch_worker::{Batch, BatchBuffers, BatchWorker};
 use super::input_format::{InputFormat, ListSyntax, writing_of};
 use super::options::{BeginRows, ClassifyOptions, ClassifyProgress};
-use super::record_boundary::{record_reader, whole_records};
+use super::record_boundary::{is_quote_open, record_reader, whole_records};
 
 /// The longest record. A longer one ends where the bytes of its batch end.
 const RECORD_BYTES_MAX: usize = 1 << 20;
@@ -61,7 +61,8 @@ impl BatchReader<'_> {
             if has_rows {
                 self.begin(&form)?;
             }
-            self.read(&mut chunks, &form, skip, queue)?;
+            let open_quote = self.read(&mut chunks, &form, skip, queue)?;
+            damages.extend(open_quote.map(|line| unclosed(&source.name, line)));
             if queue.is_stopped() {
                 return Ok(damages);
             }
@@ -87,38 +88,41 @@ impl BatchReader<'_> {
         Ok(())
     }
 
-    /// Queues the whole records of `chunks`, but for the first `skip` bytes.
+    /// Queues the whole records of `chunks`, but for the first `skip` bytes. Returns the line of the
+    /// first record with a quote that is not closed.
     fn read(
         &mut self,
         chunks: &mut Chunks,
         form: &Arc<InputFormat>,
         mut skip: usize,
         queue: &mut Queue<'_, '_>,
-    ) -> Result<()> {
-        let mut carry = Vec::new();
+    ) -> Result<Option<u64>> {
+        let mut carry = Carry::default();
         while let Some(mut buffers) = queue.buffer() {
-            let Some(Chunk { bytes, .. }) = chunks.next_chunk(std::mem::take(&mut buffers.text))
-            else {
-                buffers.text = carry;
-                return self.push(form, buffers, queue);
-            };
-            buffers.text = bytes;
-            // The skipped bytes may be longer than a small first batch.
-            let skipped = skip.min(buffers.text.len());
-            skip -= skipped;
-            buffers.text.drain(..skipped);
-            if let InputFormat::Delimited { delimiter, .. } = **form {
-                buffers.text.splice(..0, carry.drain(..));
-                let end = match whole_records(delimiter, &buffers.text) {
-                    end if buffers.text.len() - end > RECORD_BYTES_MAX => buffers.text.len(),
-                    end => end,
-                };
-                carry.extend_from_slice(&buffers.text[end..]);
-                buffers.text.truncate(end);
+            let chunk = chunks.next_chunk(std::mem::take(&mut buffers.text));
+            let is_last = chunk.is_none();
+            if let Some(Chunk { bytes, first_line, .. }) = chunk {
+                buffers.text = bytes;
+                // The skipped bytes may be longer than a small first batch.
+                let skipped = skip.min(buffers.text.len());
+                skip -= skipped;
+                let line = first_line + count_lines(&buffers.text[..skipped]);
+                buffers.text.drain(..skipped);
+                if let InputFormat::Delimited { delimiter, .. } = **form {
+                    carry.cut(&mut buffers.text, line, delimiter);
+                }
+            } else {
+                if let InputFormat::Delimited { delimiter, .. } = **form {
+                    carry.note_open_quote(delimiter);
+                }
+                buffers.text = std::mem::take(&mut carry.text);
             }
             self.push(form, buffers, queue)?;
+            if is_last {
+                break;
+            }
         }
-        Ok(())
+        Ok(carry.open_quote)
     }
 
     fn push(
@@ -135,6 +139,55 @@ impl BatchReader<'_> {
         self.sequence += 1;
         Ok(())
     }
+}
+
+/// The start of a record whose end is in the next batch.
+#[derive(Default)]
+struct Carry {
+    text: Vec<u8>,
+    /// The number of its first line.
+    line: u64,
+    /// The line of the first record with a quote that is not closed.
+    open_quote: Option<u64>,
+}
+
+impl Carry {
+    /// Puts what is carried in front of `text`, which begins in `line`, and carries what follows its
+    /// last whole record.
+    fn cut(&mut self, text: &mut Vec<u8>, line: u64, delimiter: u8) {
+        let first_line = if self.text.is_empty() { line } else { self.line };
+        text.splice(..0, self.text.drain(..));
+        let end = whole_records(delimiter, text);
+        if end == text.len() {
+            return;
+        }
+        self.line = first_line + count_lines(&text[..end]);
+        self.text.extend_from_slice(&text[end..]);
+        if self.text.len() > RECORD_BYTES_MAX {
+            self.note_open_quote(delimiter);
+            self.text.clear();
+        } else {
+            text.truncate(end);
+        }
+    }
+
+    fn note_open_quote(&mut self, delimiter: u8) {
+        if is_quote_open(delimiter, &self.text) {
+            self.open_quote = self.open_quote.or(Some(self.line));
+        }
+    }
+}
+
+fn count_lines(text: &[u8]) -> u64 {
+    bytecount::count(text, b'\n') as u64
+}
+
+/// The message about a quote that is not closed in the record that begins in `line`.
+fn unclosed(name: &str, line: u64) -> String {
+    format!(
+        "{name}:{line}: a quote is not closed, so lines after it were read as a part of this row; \
+         close the quote, or double it inside a cell"
+    )
 }
 
 /// A byte-order mark and a header.

@@ -25,6 +25,11 @@ pub fn whole_records(delimiter: u8, text: &[u8]) -> usize {
     end
 }
 
+/// Whether a quote in the last record of `text` is not closed. `text` begins with a record.
+pub(crate) fn is_quote_open(delimiter: u8, text: &[u8]) -> bool {
+    whole_records(delimiter, &[text, b"\n"].concat()) <= text.len()
+}
+
 /// A reader of records: `"` around a cell, doubled inside it; rows of any length.
 pub(crate) fn record_reader(delimiter: u8, text: &[u8]) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new()
@@ -62,6 +67,13 @@ mod tests {
         check("a,b\"\nc", "a,b\"\n");
         check("\"a\"b\"\nc\n", "\"a\"b\"\nc\n");
         check("", "");
+    }
+
+    #[test]
+    fn quotes_are_closed_in_their_record() {
+        let is_open = |text: &str| is_quote_open(b',', text.as_bytes());
+        assert!(["\"", "a,\"b\nc", "a\n\"b\"\"\n"].into_iter().all(is_open));
+        assert!(!["", "a", "a\"", "a,\"b\"", "\"a\nb\"", "\"a\"\n"].into_iter().any(is_open));
     }
 
     /// The reader of records ends them at the same places.

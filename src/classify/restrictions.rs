@@ -30,7 +30,7 @@ pub(crate) const RESTRICTIONS: TableSchema = TableSchema {
         column("at_utc", "RFC 3339, UTC", "time of the row; empty for files"),
         column("not_robots_txt", "text", "what the file is instead of a robots.txt"),
         column("digest", "sha256:hex", "digest of the file"),
-        count("size_bytes", "size of the file"),
+        count("size_bytes", "size of the file; 512,001 for a larger one in an archive, which keeps no more"),
         count("lines", "its lines"),
         count("groups", "its groups"),
         count("rules", "its rules"),

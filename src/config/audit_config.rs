@@ -261,9 +261,9 @@ options! {
                 number: 50, is_in_short_help: true, python: InPython::Refused,
                 help: "Exit with 1 if there are violations",
             }
-            /// Conditions that make the run fail.
+            /// Conditions on rows of `summary`, such as "violations > 0 where purpose = 'ai-training'".
             fail_on: Vec<String> => {
-                number: 51, value_name: "CONDITION", python: InPython::Refused,
+                number: 51, value_name: "CONDITION",
                 help: "Exit with 1 if a row of summary.csv meets CONDITION",
                 details: "For example \"violations > 0 where purpose = 'ai-training'\". Spoofed \
                           crawlers and tools count only if the condition names them.",

@@ -2,6 +2,12 @@
 
 use std::io::{self, BufRead, Read};
 
+/// What every record begins with.
+pub(crate) const RECORD_START: &[u8] = b"WARC/";
+
+/// The fields that a record has once.
+const ONCE: [&str; 4] = ["warc-type", "warc-date", "warc-record-id", "content-length"];
+
 /// The most bytes of a head. Servers and crawlers have lower limits.
 pub(super) const HEAD_BYTES_MAX: usize = 256 << 10;
 
@@ -19,6 +25,10 @@ pub(crate) struct Head {
 pub(crate) enum NoHead {
     /// It has no final blank line, or is far too long.
     Endless,
+    /// It was cut: this line begins the next record.
+    Cut(Vec<u8>),
+    /// It was cut within a line, and goes on with the head of the next record.
+    Joined,
     /// It could not be read.
     Io(io::Error),
 }
@@ -26,6 +36,22 @@ pub(crate) enum NoHead {
 impl Head {
     /// Reads the fields after the line `first`, up to the blank line.
     pub(crate) fn read(first: Vec<u8>, input: &mut impl BufRead) -> Result<Head, NoHead> {
+        Head::read_until(first, input, |_| false)
+    }
+
+    /// The same of a record, whose `first` line begins with [`RECORD_START`].
+    pub(crate) fn of_record(first: Vec<u8>, input: &mut impl BufRead) -> Result<Head, NoHead> {
+        let head = Head::read_until(first, input, |line| line.starts_with(RECORD_START))?;
+        let is_joined = ONCE.iter().any(|name| head.all(name).nth(1).is_some());
+        if is_joined { Err(NoHead::Joined) } else { Ok(head) }
+    }
+
+    /// Reads up to the blank line, or to a line that `is_next` says is not of this head.
+    fn read_until(
+        first: Vec<u8>,
+        input: &mut impl BufRead,
+        is_next: impl Fn(&[u8]) -> bool,
+    ) -> Result<Head, NoHead> {
         let mut head = Head { first, fields: Vec::new() };
         let mut left = HEAD_BYTES_MAX;
         let mut line = Vec::new();
@@ -35,9 +61,10 @@ impl Head {
             left -= read;
             match line.strip_suffix(b"\n") {
                 None => return Err(NoHead::Endless),
-                Some(line) => match line.strip_suffix(b"\r").unwrap_or(line) {
+                Some(text) => match text.strip_suffix(b"\r").unwrap_or(text) {
                     b"" => return Ok(head),
-                    line => head.add(line),
+                    text if is_next(text) => return Err(NoHead::Cut(line)),
+                    text => head.add(text),
                 },
             }
         }
@@ -107,6 +134,10 @@ mod tests {
         assert_eq!(head.text("b"), Some("2 c"));
         assert_eq!((head.text("x"), head.field("x")), (None, Some(&b"\xff"[..])));
         assert!(matches!(Head::read(Vec::new(), &mut &b"a: b\r\n"[..]), Err(NoHead::Endless)));
+        let cut = Head::of_record(Vec::new(), &mut &b"a: WARC/1.0\r\nWARC/1.1\r\nb: c\r\n\r\n"[..]);
+        assert!(matches!(cut, Err(NoHead::Cut(line)) if line == b"WARC/1.1\r\n"));
+        let joined = b"WARC-Type: a\r\nWARC-DaWARC/1.0\r\nWARC-Type: a\r\n\r\n";
+        assert!(matches!(Head::of_record(Vec::new(), &mut &joined[..]), Err(NoHead::Joined)));
         let long = [b"a: b\r\n".repeat(1 << 17), b"\r\n".to_vec()].concat();
         assert!(matches!(Head::read(Vec::new(), &mut &long[..]), Err(NoHead::Endless)));
     }

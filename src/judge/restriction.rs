@@ -7,12 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::matcher::pattern::{End, prepare};
 use crate::matcher::{decision::IndexedDecision, glob::shape, select::GroupChoice};
 use crate::robots::model::{Directive, Rule};
-use crate::url::dialect::Dialect;
+use crate::url::{dialect::Dialect, path};
 use botaudit_robots::named_enum;
 
-/// The rules with one directive that are tried; a hostile file may have tens of thousands that cancel
-/// each other.
-const RULES_TRIED_MAX: usize = 8;
+/// The rules with one directive that are tried at least. A hostile file may have tens of thousands
+/// that cancel each other.
+const RULES_TRIED_MIN: usize = 8;
+
+/// All are tried if there are few rules: this many pairs of a tried rule and any rule.
+const PAIRS_MAX: usize = 1 << 16;
 
 /// Paths with this beginning restrict nothing: /robots.txt may always be requested.
 pub(super) const ROBOTS_TXT: &[u8] = b"/robots.txt";
@@ -95,12 +98,13 @@ fn decides_somewhere(
     let patterns = of_directive.map(|rule| prepare(rule, dialect));
     let mut patterns: Vec<_> = patterns.filter(|pattern| may_match(pattern)).collect();
     patterns.sort_by_key(|pattern| Reverse(pattern.len()));
-    patterns.iter().take(RULES_TRIED_MAX).any(|pattern| {
-        paths_of(pattern).into_iter().filter(|path| !path.starts_with(ROBOTS_TXT)).any(|path| {
-            let decided =
-                if decide(&path).allowed() { Directive::Allow } else { Directive::Disallow };
-            decided == directive
-        })
+    let tried = RULES_TRIED_MIN.max(PAIRS_MAX / rules.len().max(1));
+    let mut scratch = Vec::new();
+    patterns.iter().take(tried).flat_map(|pattern| paths_of(pattern)).any(|path| {
+        // As it is requested: no path has a space, so a rule with one decides nothing.
+        let path = path::prepare(&path, dialect, &mut scratch).as_bytes();
+        let decided = if decide(path).allowed() { Directive::Allow } else { Directive::Disallow };
+        !path.starts_with(ROBOTS_TXT) && decided == directive
     })
 }
 
@@ -134,7 +138,7 @@ pub(super) fn paths_of(pattern: &[u8]) -> Vec<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::matcher::{compiled::CompiledPolicy, limits::Limits, reference, select::select};
-    use crate::robots::model::StarGroups;
+    use crate::robots::model::{ParsedRobotsTxt, StarGroups};
     use crate::robots::parse::parse_body;
     use crate::url::path::prepare;
 
@@ -218,10 +222,79 @@ mod tests {
         check("Disallow: /a | Allow: /**", None);
         check("Disallow: * | Allow: /*/b*c", Some(AllowList));
         check("Disallow: a", None);
+        check("Disallow: /a /b", None);
+        check("Disallow: / | Allow: /a b", Some(DisallowAll));
+        check("Disallow: / | Allow: /a%20b", Some(AllowList));
         check("Disallow: / | Allow: a", Some(DisallowAll));
     }
 
-    /// Eight cancelled rules hide a ninth one; the time is limited all the same.
+    /// All paths of up to four bytes after the slash; `z` is in no pattern.
+    fn short_paths() -> Vec<Vec<u8>> {
+        let mut paths = vec![b"/".to_vec()];
+        let mut from = 0;
+        for _ in 0..4 {
+            let until = paths.len();
+            for at in from..until {
+                let longer = b"/abz$".map(|byte| [&*paths[at], &[byte]].concat());
+                paths.extend(longer);
+            }
+            from = until;
+        }
+        paths
+    }
+
+    /// Random rules, against decisions about all short paths. A judge that tries them all needs none
+    /// of the shortcuts.
+    #[test]
+    fn kinds_are_those_of_a_slow_judge() {
+        const PARTS: [&str; 7] = ["/", "/", "a", "b", "*", "*", "$"];
+        let mut random = crate::random::Random::new();
+        let paths = short_paths();
+        let mut kinds = std::collections::BTreeMap::new();
+        for _ in 0..300 {
+            let mut text = "User-agent: *\n".to_owned();
+            for _ in 0..=random.below(12) {
+                let pattern: String =
+                    (0..=random.below(3)).map(|_| PARTS[random.below(PARTS.len())]).collect();
+                let slash = if random.below(4) > 0 { "/" } else { "" };
+                let directive = ["Allow", "Disallow"][random.below(2)];
+                text += &match random.below(10) {
+                    0 => format!("{directive}: /robots.txt{pattern}\n"),
+                    _ => format!("{directive}: {slash}{pattern}\n"),
+                };
+            }
+            let robots = parse_body(text.as_bytes());
+            let selection = select(&robots, &["a"], StarGroups::Honoured);
+            let rules = selection.rules();
+            let is_allowed =
+                |path: &[u8]| reference::decide(&rules, Dialect::Google, path).allowed();
+            let some = |is: bool| paths.iter().any(|path| is_allowed(path) == is);
+            let expected = match is_allowed(b"/z") {
+                true => some(false).then_some(RestrictionKind::Disallow),
+                false if some(true) => Some(RestrictionKind::AllowList),
+                false => Some(RestrictionKind::DisallowAll),
+            };
+            assert_eq!(kind_of(&rules, Dialect::Google), expected, "{text}");
+            *kinds.entry(expected).or_insert(0) += 1;
+        }
+        assert!(kinds.len() == 4 && kinds.values().all(|count| *count > 5), "{kinds:?}");
+    }
+
+    /// The shortest of many rules may be the only one that decides.
+    #[test]
+    fn rules_that_are_cancelled_hide_no_others() {
+        let rules: String = (0..100).map(|n| format!("Allow: /{n}\nDisallow: /{n}*\n")).collect();
+        let robots_with = |more: &str| {
+            parse_body(format!("User-agent: *\nDisallow: /\n{rules}{more}").as_bytes())
+        };
+        let of = |robots: &ParsedRobotsTxt| {
+            kind_of(&select(robots, &["a"], StarGroups::Honoured).rules(), Dialect::Google)
+        };
+        assert_eq!(of(&robots_with("")), Some(RestrictionKind::DisallowAll));
+        assert_eq!(of(&robots_with("Allow: /a\n")), Some(RestrictionKind::AllowList));
+    }
+
+    /// Thousands of cancelled rules hide others; the time is limited all the same.
     #[test]
     fn many_rules_that_cancel_each_other_take_little_time() {
         let rules: String = (0..5_000).map(|n| format!("Allow: /{n}\nDisallow: /{n}*\n")).collect();

@@ -10,6 +10,7 @@ use crate::crawlers::{crawler::Crawler, identity::Identity};
 use crate::error::{Error, Result};
 use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::expand;
+use crate::report::threshold::{MetCondition, Threshold};
 use crate::report::{directory::Staging, page_model::PageModel, run::EvidenceFile};
 use crate::report::{summary::summary_text, summary_view::SummaryView};
 
@@ -61,6 +62,7 @@ pub struct AuditReport {
     /// What was wrong beside what the model knows.
     messages: Vec<String>,
     model: ReportModel,
+    thresholds: Vec<Threshold>,
 }
 
 /// What one crawler did at one origin.
@@ -84,7 +86,8 @@ pub struct AuditRow<'a> {
 impl Audit {
     /// An audit with these settings. Each key is the flag of `botaudit audit` with that name.
     ///
-    /// `fail_on` and `fail_on_violations` have no effect: ask the [`AuditReport`] instead.
+    /// `fail_on_violations` has no effect: ask [`AuditReport::has_violations`] instead. An audit does
+    /// not fail because of `fail_on`; ask [`AuditReport::failed_conditions`].
     pub fn new(config: AuditConfig) -> Audit {
         Audit { config }
     }
@@ -119,6 +122,7 @@ impl Audit {
         let setup = setup.map_err(|faults| unusable(&faults))?;
         let logs: Vec<OsString> = logs.into_iter().map(Into::into).collect();
         let DistinctLogs { sources, repeats } = without_copies(expand(&logs), ShortCopies::ByName);
+        let thresholds = setup.thresholds.clone();
         let run = AuditRun {
             setup,
             sources,
@@ -132,7 +136,7 @@ impl Audit {
         };
         let tally = run.tally_alone()?;
         let model = ReportModel::new(tally.clone())?;
-        Ok(AuditReport { tally, model, messages: console.take() })
+        Ok(AuditReport { tally, model, messages: console.take(), thresholds })
     }
 }
 
@@ -173,6 +177,13 @@ impl AuditReport {
     /// nor do those of tools.
     pub fn has_violations(&self) -> bool {
         self.model.has_violations()
+    }
+
+    /// The conditions of `fail_on` that rows of `summary.csv` meet, each with some of the rows.
+    pub fn failed_conditions(&self) -> Vec<String> {
+        let met = self.thresholds.iter().filter_map(|one| one.met(&self.model, "fail_on"));
+        met.map(|MetCondition { message, rows }| format!("{message}: {}", rows.join("; ")))
+            .collect()
     }
 
     /// Why no request of a crawler was judged, or too few were, and what to do next; `None` if
@@ -251,13 +262,19 @@ mod tests {
         let line = "192.0.2.1 - - [01/Nov/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \
                     \"GPTBot/1.2\"\n";
         std::fs::write(&log, line.repeat(1000)).unwrap();
-        let audit = Audit::new(AuditConfig { robots: Some(robots), ..AuditConfig::default() });
+        let fail_on = Some(vec!["violations > 0".to_owned(), "violations > 1000".to_owned()]);
+        let audit =
+            Audit::new(AuditConfig { robots: Some(robots), fail_on, ..AuditConfig::default() });
         let bytes = 1000 * line.len() as u64;
 
         let progress = AuditProgress::default();
         assert_eq!(progress.bytes(), (0, None));
-        audit.run_followed([&log], &progress).unwrap();
+        let report = audit.run_followed([&log], &progress).unwrap();
         assert_eq!(progress.bytes(), (bytes, Some(bytes)));
+        assert_eq!(
+            report.failed_conditions(),
+            ["1 row meets fail_on \"violations > 0\": GPTBot (unverified) at -, violations 1000"]
+        );
 
         progress.stop();
         let error = audit.run_followed([&log], &progress).unwrap_err();
@@ -273,6 +290,10 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         };
         check(|_| {}, "robots");
+        check(
+            |config| config.fail_on = Some(vec!["nothing > 0".to_owned()]),
+            "--fail-on: \"nothing > 0\"",
+        );
         check(
             |config| config.fetch = Some(true),
             "fetch and evidence work only on the command line",

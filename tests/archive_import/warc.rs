@@ -246,14 +246,23 @@ fn damage_in_a_warc_is_reported_with_its_position() {
     let bad = record("response", A, 9, "", b"x");
     let bad = String::from_utf8(bad).unwrap();
     let without = |field: &str| bad.replace(field, "X-Other:").into_bytes();
+    let cut_head =
+        |at| format!("record at byte {at}: its header is cut off, and the next record begins");
     for (bytes, problem) in [
         (without("Content-Length:"), format!("record at byte {at}: it has no Content-Length")),
         (without("WARC-Target-URI:"), format!("record at byte {at}: it has no WARC-Target-URI")),
         (without("WARC-Date:"), format!("record at byte {at}: its WARC-Date is not a valid time")),
+        ([&bad.as_bytes()[..90], b"\0\r\n"].concat(), cut_head(at)),
+        (b"WARC/1.0\r\nWARC-Type: response\r\n".to_vec(), cut_head(at)),
         (b"garbage\r\nand more\r\n".to_vec(), format!("no record starts at byte {at}")),
     ] {
         check(&[one.clone(), bytes, good(2)].concat(), kept, &problem, at);
     }
+    // Cut within a line, it takes the next record with it.
+    let joined = format!(
+        "record at byte {at}: its header is cut off, and goes on with that of the next record"
+    );
+    check(&[&one, &bad.as_bytes()[..60], &good(3), &good(2)].concat(), kept, &joined, at);
     let cut = &[one.clone(), good(2)].concat()[..2 * at - 6];
     check(cut, &["1 200 good"], &format!("truncated record at byte {}", 2 * at - 6), at);
     let (first, second) = (gzip(&one), gzip(&good(2)));
@@ -287,6 +296,23 @@ fn any_cut_and_any_flip_of_a_warc_keeps_what_is_good() {
             .history("https://a.example")
             .contains(&"1 200 301>https://a.example/x good".to_owned())
     );
+}
+
+/// Of the answers of one second, the same one is the last, whatever the order of the records.
+#[test]
+fn answers_of_one_second_have_an_order() {
+    let answers = ["one", "two", "three"].map(|body| response(A, 1, "200 OK", body));
+    let failed = response(A, 1, "503 x", "");
+    let history = |records: &[&[u8]]| {
+        let mut bench = Bench::new();
+        bench.import_warc(&records.concat());
+        bench.history("https://a.example")
+    };
+    let [one, two, three] = &answers;
+    let first = history(&[one, two, three, &failed]);
+    assert_eq!(first.len(), 4);
+    assert_eq!(history(&[&failed, three, one, two]), first);
+    assert_eq!(history(&[two, &failed, three, one]), first);
 }
 
 /// More data than should be in memory.

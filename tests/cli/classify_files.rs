@@ -183,3 +183,26 @@ fn quiet_is_quiet() {
     let ran = sandbox.run_with_input(arguments, b"https://h.example/a\nx").exits(0);
     assert_eq!(ran.stderr.trim_end(), "2 URLs; 1 disallowed, 1 invalid-url");
 }
+
+/// A quote that is not closed takes the rest of a list with it.
+#[test]
+fn quotes_that_are_not_closed_are_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /a\n");
+    let classify = |rows: usize, last: &str| {
+        let urls = "https://a.example/a,\"two\nlines\"\n".repeat(rows);
+        sandbox.write("list.csv", format!("url,note\n{urls}{last}"));
+        sandbox.run("classify --robots robots.txt --token bot --memory 0 list.csv -o out.csv")
+    };
+    classify(3, "https://a.example/b,\"c\"").exits(0);
+    let message = "is not closed, so lines after it were read as a part of this row";
+    for rows in [0, 3, 3000] {
+        let ran = classify(rows, "https://a.example/b,\"c\nhttps://a.example/d,\n").exits(3);
+        ran.complains(&format!("warning: list.csv:{}: a quote {message}", 2 * rows + 2));
+        assert_eq!(sandbox.table("out.csv").cells("url").len(), rows + 1);
+    }
+    // A row has an end all the same.
+    let long = format!("x,\"y\n{}", "https://a.example/d,\n".repeat(100_000));
+    let ran = classify(3, &long).exits(3);
+    ran.complains(&format!("warning: list.csv:8: a quote {message}"));
+}

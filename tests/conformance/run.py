@@ -124,7 +124,7 @@ PARSERS = {
     "gpyrobotstxt": ("gpyrobotstxt", gpyrobotstxt),
     "google": ("jwm.robotstxt", google),
     "fast-robotstxt": ("fast-robotstxt", fast_robotstxt),
-    "botaudit": ("botaudit", botaudit),
+    "botaudit": ("pybotaudit", botaudit),
 }
 
 

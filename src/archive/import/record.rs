@@ -215,8 +215,8 @@ fn http_head(block: &mut impl BufRead) -> io::Result<Option<(u16, Head)>> {
         match Head::read(first, block) {
             Ok(_) if matches!(status, 100 | 102..=199) => {}
             Ok(head) => return Ok(Some((status, head))),
-            Err(NoHead::Endless) => return Ok(None),
             Err(NoHead::Io(err)) => return Err(err),
+            Err(_) => return Ok(None),
         }
     }
     Ok(None)

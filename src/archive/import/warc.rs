@@ -14,7 +14,7 @@ use crate::digest::Digest;
 use crate::error::Result;
 use crate::input::open::Opened;
 use crate::input::read_error::{ReadError, ReadErrorCause};
-use crate::input::warc_head::{Head, NoHead, line_into};
+use crate::input::warc_head::{Head, NoHead, RECORD_START, line_into};
 
 use super::record::{RobotsRecord, Stop, URL_BYTES_MAX, WarcRecord};
 use super::redirects::{HOPS_MAX, Waiting, is_near};
@@ -27,6 +27,8 @@ struct Stream {
     offset_bytes: u64,
     /// The offset of the record that is read, or that cannot be read.
     record_at: u64,
+    /// The first line of the next record, if it was read already.
+    next: Option<VersionLine>,
     /// Set after a record of unknown length; what follows is reported together with it.
     is_lost: bool,
 }
@@ -95,6 +97,7 @@ impl Stream {
             input: BufReader::with_capacity(64 << 10, source),
             offset_bytes: 0,
             record_at: 0,
+            next: None,
             is_lost: false,
         })
     }
@@ -137,12 +140,19 @@ impl Stream {
     ) -> std::result::Result<Option<RobotsRecord>, Stop> {
         self.is_lost = true;
         let mut counted = Counted { input: &mut self.input, bytes: 0 };
-        let head = Head::read(first, &mut counted);
+        let head = Head::of_record(first, &mut counted);
         self.offset_bytes += counted.bytes;
         let bad = |why: &str| Stop::Record(start, why.to_owned());
         let head = match head {
             Ok(head) => head,
             Err(NoHead::Endless) => return Err(bad("its header does not end")),
+            Err(NoHead::Cut(line)) => {
+                self.next = Some((self.offset_bytes - line.len() as u64, line.trim_ascii().into()));
+                return Err(bad("its header is cut off, and the next record begins"));
+            }
+            Err(NoHead::Joined) => {
+                return Err(bad("its header is cut off, and goes on with that of the next record"));
+            }
             Err(NoHead::Io(err)) => return Err(err.into()),
         };
         let length: u64 = head
@@ -167,6 +177,9 @@ impl Stream {
     /// The first line of the next record with its offset, and the first line in between that is not
     /// blank.
     fn version_line(&mut self) -> io::Result<(Option<u64>, Option<VersionLine>)> {
+        if let Some(next) = self.next.take() {
+            return Ok((None, Some(next)));
+        }
         let mut garbage_at = None;
         let mut line = Vec::new();
         loop {
@@ -176,7 +189,7 @@ impl Stream {
             self.offset_bytes += read as u64;
             match line.trim_ascii() {
                 _ if read == 0 => return Ok((garbage_at, None)),
-                version if version.starts_with(b"WARC/") => {
+                version if version.starts_with(RECORD_START) => {
                     return Ok((garbage_at, Some((start, version.to_vec()))));
                 }
                 b"" => {}

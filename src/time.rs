@@ -171,6 +171,14 @@ pub struct Hour {
     pub hour: u8,
 }
 
+impl Hour {
+    /// The hours since 1970, as the clocks of the zone count them.
+    #[inline]
+    pub(crate) fn since_1970(self) -> i64 {
+        i64::from(self.day.0) * 24 + i64::from(self.hour)
+    }
+}
+
 /// `2026-01-31 23`.
 impl fmt::Display for Hour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

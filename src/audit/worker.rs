@@ -8,6 +8,7 @@ mod judged;
 mod kind_sums;
 mod known_clients;
 mod known_referers;
+mod known_rules;
 mod lines;
 mod origin_ids;
 mod reading;
@@ -60,10 +61,14 @@ use crate::measures::request_kind::RequestKind;
 use crate::measures::sums::Span;
 use crate::merge::{Merge, merge_fields};
 
-use judged::{client_request, fetch_answer, judged, violating_client, violating_request};
+use judged::{
+    Judged, client_request, compared, fetch_answer, is_plain, judged, policy_file,
+    violating_client, violating_request,
+};
 use kind_sums::KindSums;
 use known_clients::KnownClients;
 use known_referers::KnownReferers;
+use known_rules::KnownRules;
 use origin_ids::OriginIds;
 use reading::Reading;
 use visitor_counts::{DeclaredNames, UnlistedRuled, Visitors, sampled};
@@ -192,6 +197,7 @@ pub(crate) struct Worker<'a> {
     decisions: RefCell<DecisionCache>,
     referers: KnownReferers,
     known_clients: KnownClients,
+    known_rules: KnownRules,
     last_hour: LastHour,
     /// Requests of crawlers that `counter` does not have yet.
     kind_sums: KindSums,
@@ -213,6 +219,8 @@ pub(crate) struct Worker<'a> {
     last_asked: Option<Arc<OriginKey>>,
     /// Whether the lines of the chunk have an envelope.
     is_wrapped: bool,
+    /// Whether nothing is counted that needs the path of each request.
+    has_plain_requests: bool,
 }
 
 impl<'a> Worker<'a> {
@@ -229,6 +237,7 @@ impl<'a> Worker<'a> {
             decisions: RefCell::default(),
             referers: KnownReferers::default(),
             known_clients: KnownClients::default(),
+            known_rules: KnownRules::default(),
             last_hour: LastHour::default(),
             kind_sums: KindSums::default(),
             visitors: Visitors::default(),
@@ -241,6 +250,9 @@ impl<'a> Worker<'a> {
             client_requests: Vec::new(),
             last_asked: None,
             is_wrapped: false,
+            has_plain_requests: context.draft.is_none()
+                && context.sessions.is_none()
+                && !context.paths,
         }
     }
 
@@ -360,38 +372,41 @@ impl<'a> Worker<'a> {
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
         let (context, site_id, site) = (self.context, site, self.sites.get(site));
         let at = JudgedAt::Time(record.time, context.before_first);
-        let (judge, scratch) = ((context.judge, &self.decisions), &mut self.path_scratch);
-        let (dated, compared, path) =
-            judged(judge, crawler, target, at, site, context.draft, scratch);
+        let rules = self.known_rules.of((site_id, crawler), &self.sites, context.judge);
+        let (by, scratch) = ((context.judge, &self.decisions, rules), &mut self.path_scratch);
+        let Judged { dated, directives, path } = judged(by, crawler, target, at, site, scratch);
+        let (has_delay, restriction) = directives;
+        let kind = (self.last_hour.of(context.zone, record.time), record.status, record.method);
+        let kind = RequestKind::new(kind, &dated, restriction, answer);
+        self.kind_sums.add((origin, actor, kind), (record.time, record.bytes), &mut self.counter);
+        let policy_file = policy_file(context.judge, site, &dated, path);
+        let tally = self.counter.rows.row(origin, actor);
+        let is_plain = is_plain(rules, dated.verdict, policy_file) && signature.is_none();
+        if is_plain && self.has_plain_requests {
+            return tally.count_plain(record.time);
+        }
+        let known = site.known(context.judge);
+        let (address, network) = violating_client(context.clients(), dated.verdict, record);
+        let request = JudgedRequest {
+            record,
+            position,
+            path,
+            dated,
+            has_delay,
+            stated: &context.judge.usage(known, &dated, (crawler, path), at),
+            changes: context.changes(known, crawler),
+            compared: compared(context.draft, site, crawler, path, dated.verdict),
+            address,
+            network,
+            fetch: (dated.verdict == Verdict::RobotsTxt).then(|| fetch_answer(known, record)),
+            policy_file,
+            is_signed: signature.as_ref().is_some_and(|signature| signature.is_valid()),
+        };
+        tally.count(&request);
         if let Some(path) = path.filter(|_| context.paths) {
             let at = (origin, &*site.origin_key, site.origin_rank);
             self.counter.count_path(at, (path, context.url_part), actor, record);
         }
-        let known = site.known(context.judge);
-        let directives = dated.robots.map(|robots| context.judge.directives(robots, crawler));
-        let (has_delay, restriction) = directives.unwrap_or_default();
-        let kind = (self.last_hour.of(context.zone, record.time), record.status, record.method);
-        let kind = RequestKind::new(kind, &dated, restriction, answer);
-        self.kind_sums.add((origin, actor, kind), (record.time, record.bytes), &mut self.counter);
-        let (address, network) = violating_client(context.clients(), dated.verdict, record);
-        let fetch = (dated.verdict == Verdict::RobotsTxt).then(|| fetch_answer(known, record));
-        let request = JudgedRequest {
-            record,
-            position,
-            host: site.origin_key.host_and_port(),
-            path,
-            dated,
-            judge: context.judge,
-            has_delay,
-            stated: &context.judge.usage(known, &dated, (crawler, path), at),
-            changes: context.changes(known, crawler),
-            compared,
-            address,
-            network,
-            fetch,
-            is_signed: signature.as_ref().is_some_and(|signature| signature.is_valid()),
-        };
-        self.counter.rows.row(origin, actor).count(&request);
         if context.sessions.is_some() {
             let who = (crawler, actor.1, path.map(|path| (path, context.url_part)));
             let by = (context.judge, context.trusted_proxies, context.networks);
@@ -401,9 +416,10 @@ impl<'a> Worker<'a> {
             let of = (context.trusted_proxies, signature.as_deref());
             evidence.extend(violating_request(&dated, site, actor, (record, position.line), of));
         }
+        let verdict = dated.verdict;
         if let Some(signature) = signature {
             let by = &context.registry.crawler(crawler).name;
-            self.count_signature(site_id, by, &signature, (record, Some(dated.verdict)));
+            self.count_signature(site_id, by, &signature, (record, Some(verdict)));
         }
     }
 

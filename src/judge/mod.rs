@@ -9,6 +9,7 @@ pub(crate) mod answer_size;
 mod by_crawler;
 mod by_name;
 mod change_search;
+pub(crate) mod constant_rules;
 pub mod crawl_delay;
 mod crawler_usage;
 pub mod decision_cache;

@@ -107,6 +107,11 @@ impl OriginHistory {
         }
     }
 
+    /// The file that counts at all times, if there is one.
+    pub(super) fn constant(&self) -> Option<&Arc<Robots>> {
+        self.rules(self.newest.filter(|_| self.is_constant)?.ruling)
+    }
+
     /// All snapshots with their bodies, the earliest first; none for a single file.
     pub(crate) fn snapshots(&self) -> impl Iterator<Item = (Sighting, Option<&Arc<Robots>>)> {
         let robots = |version: Version| self.robots(version);

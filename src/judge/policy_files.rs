@@ -90,29 +90,36 @@ pub(super) struct NamedFiles(OnceLock<(u64, Box<[NamedFile]>)>);
 impl NamedFiles {
     /// What `text`, always the same, calls the file `path` of `host` (with its port). `None` for
     /// `host`: the log has none, so any may be meant.
-    pub(crate) fn get(
+    #[inline]
+    pub(crate) fn get<'h>(
         &self,
         text: &ParsedRobotsTxt,
         dialect: Dialect,
-        (host, path): (Option<&str>, PathQuery<'_>),
+        path: PathQuery<'_>,
+        host: impl FnOnce() -> Option<&'h str>,
     ) -> Option<PolicyFile> {
         if text.sitemaps.is_empty() && text.licenses.is_empty() {
             return None;
         }
-        let path = path.as_bytes();
         let (bits, all) = self.0.get_or_init(|| named_files(text, dialect));
-        if bits & bit(path) == 0 {
+        if bits & bit(path.as_bytes()) == 0 {
             return None;
         }
-        let find = |host: &str| {
-            let is_before = |(named, at, _): &NamedFile| (&**named, &**at) < (path, host);
-            all.get(all.partition_point(is_before)).filter(|(named, ..)| **named == *path)
-        };
-        let is_at = |(_, at, _): &&NamedFile| host.is_none_or(|host| **at == *host);
-        let of_no_host = find("").filter(|(_, at, _)| host.is_none() || at.is_empty());
-        let found = of_no_host.or_else(|| find(host?).filter(is_at));
-        found.map(|(.., file)| *file)
+        find(all, path.as_bytes(), host())
     }
+}
+
+/// The file of `all`, which are in order, at this path of this host.
+#[inline(never)]
+fn find(all: &[NamedFile], path: &[u8], host: Option<&str>) -> Option<PolicyFile> {
+    let find = |host: &str| {
+        let is_before = |(named, at, _): &NamedFile| (&**named, &**at) < (path, host);
+        all.get(all.partition_point(is_before)).filter(|(named, ..)| **named == *path)
+    };
+    let is_at = |(_, at, _): &&NamedFile| host.is_none_or(|host| **at == *host);
+    let of_no_host = find("").filter(|(_, at, _)| host.is_none() || at.is_empty());
+    let found = of_no_host.or_else(|| find(host?).filter(is_at));
+    found.map(|(.., file)| *file)
 }
 
 /// One bit, by the length and the last byte of `path`.
@@ -220,8 +227,8 @@ mod tests {
             let mut scratch = Vec::new();
             let path = prepare(path.as_bytes(), Dialect::Google, &mut scratch);
             let host = (!host.is_empty()).then_some(host);
-            let found =
-                PolicyFile::usual(path).or_else(|| named.get(&text, Dialect::Google, (host, path)));
+            let found = PolicyFile::usual(path)
+                .or_else(|| named.get(&text, Dialect::Google, path, || host));
             assert_eq!(found.map_or("", PolicyFile::as_str), expected, "{host:?} {path:?}");
         }
     }
@@ -236,7 +243,7 @@ mod tests {
             let (text, named, mut scratch) =
                 (parse_body(text.as_bytes()), NamedFiles::default(), Vec::new());
             let path = prepare(b"/own", Dialect::Google, &mut scratch);
-            let found = named.get(&text, Dialect::Google, (Some("a.example"), path));
+            let found = named.get(&text, Dialect::Google, path, || Some("a.example"));
             assert_eq!(found.map(PolicyFile::as_str), expected.map(PolicyFile::as_str));
         }
     }

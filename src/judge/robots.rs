@@ -122,13 +122,15 @@ pub struct DecidingRule {
 }
 
 impl Robots {
-    /// What it calls the file `path` of `host`: see [`NamedFiles::get`].
-    pub(crate) fn named_file(
+    /// What it calls the file `path` of a `host`: see [`NamedFiles::get`].
+    #[inline]
+    pub(crate) fn named_file<'h>(
         &self,
         dialect: Dialect,
-        file: (Option<&str>, PathQuery<'_>),
+        path: PathQuery<'_>,
+        host: impl FnOnce() -> Option<&'h str>,
     ) -> Option<PolicyFile> {
-        self.named_files.get(&self.text, dialect, file)
+        self.named_files.get(&self.text, dialect, path, host)
     }
 
     /// The rule on `line`, as it bound `crawler`.

@@ -97,6 +97,7 @@ pub struct DatedVerdict<'a> {
 
 impl Verdict {
     /// The verdict if it does not depend on a robots.txt, else `None`.
+    #[inline]
     pub(crate) fn without_rules(path: Option<PathQuery<'_>>) -> Option<Verdict> {
         match path {
             None => Some(Verdict::NoPath),
@@ -137,6 +138,27 @@ impl Verdict {
         }
     }
 
+    /// The verdict by the rule that decides on a path, without older copies.
+    #[inline]
+    pub(super) fn of_rule(allowed: bool, rule: Option<RuleRef>) -> Verdict {
+        match (allowed, rule) {
+            (true, rule) => Verdict::Allowed(rule),
+            (false, rule) => Verdict::Violation(rule.expect("what is disallowed is so by a rule")),
+        }
+    }
+
+    /// The verdict for a crawler. If `is_spared`, no group binds it, it ignores `*`, and this is the verdict
+    /// by the `*` groups.
+    #[inline]
+    pub(super) fn for_crawler(self, is_spared: bool, obligation: Obligation) -> Verdict {
+        match (is_spared, self) {
+            (false, verdict) => verdict.of_obligation(obligation),
+            (true, Verdict::Violation(rule)) => Verdict::AllowedIgnoringStar(rule),
+            (true, Verdict::Allowed(_) | Verdict::Grace(_)) => Verdict::Allowed(None),
+            (true, verdict) => verdict,
+        }
+    }
+
     /// The verdict for a crawler with this obligation.
     fn of_obligation(self, obligation: Obligation) -> Verdict {
         match (self, obligation) {
@@ -149,7 +171,8 @@ impl Verdict {
 
 impl<'a> DatedVerdict<'a> {
     /// A verdict without a ruling in force.
-    fn undated(verdict: Verdict) -> DatedVerdict<'a> {
+    #[inline]
+    pub(super) fn undated(verdict: Verdict) -> DatedVerdict<'a> {
         DatedVerdict {
             verdict,
             robots: None,
@@ -257,26 +280,20 @@ impl Judge {
             return DatedVerdict { is_before_first: true, ..unknown };
         };
         let robots = known.rules(in_force.ruling);
+        let mut is_spared = false;
         let verdict = match (in_force.ruling, robots) {
             (Ruling::Unreachable, _) => Verdict::Unreachable,
             (Ruling::AllowAll(_), _) | (Ruling::Rules(_), None) => Verdict::Allowed(None),
             (Ruling::Rules(_), Some(robots)) => {
-                let decide_as = |robots: &Robots, crawler| decide(robots, crawler, path);
                 let by_rules = ByRules { known, robots, in_force, at };
-                let is_exempt =
-                    obligation == Obligation::Bound && self.is_spared_by_star(robots, crawler);
-                match self.generic.filter(|_| is_exempt) {
-                    None => by_rules.verdict(|robots| decide_as(robots, crawler)),
-                    // No group binds the crawler; the `*` groups tell what it ignores.
-                    Some(generic) => match by_rules.verdict(|robots| decide_as(robots, generic)) {
-                        Verdict::Violation(rule) => Verdict::AllowedIgnoringStar(rule),
-                        _ => Verdict::Allowed(None),
-                    },
-                }
+                let generic = self.generic.filter(|_| self.is_exempt(robots, crawler));
+                let decide_as = |robots: &Robots| decide(robots, generic.unwrap_or(crawler), path);
+                is_spared = generic.is_some();
+                by_rules.verdict(decide_as)
             }
         };
         DatedVerdict {
-            verdict: verdict.of_obligation(obligation),
+            verdict: verdict.for_crawler(is_spared, obligation),
             robots,
             snapshot: known.snapshot(&in_force).map(|snapshot| snapshot.fetched_at),
             is_before_first: in_force.age_seconds.is_some_and(|age| age < 0),
@@ -310,6 +327,13 @@ impl Judge {
         ignores_star && self.delay_and_bound(robots, crawler).bound == Bound::No
     }
 
+    /// Whether a bound crawler goes free because of that: the `*` groups tell what it ignores.
+    #[inline]
+    pub(super) fn is_exempt(&self, robots: &Robots, crawler: CrawlerId) -> bool {
+        self.profiles.get(crawler).obligation == Obligation::Bound
+            && self.is_spared_by_star(robots, crawler)
+    }
+
     fn delay_and_bound(&self, robots: &Robots, crawler: CrawlerId) -> DelayAndBound {
         let crawl_delays = robots.crawl_delays.get_or_init(|| ByCrawler::new(self.profiles.len));
         let new = || {
@@ -339,11 +363,10 @@ impl ByRules<'_> {
     fn verdict(&self, decide: impl Fn(&Robots) -> Decision) -> Verdict {
         let Decision { allowed, line } = decide(self.robots);
         let rule = line.map(|line| RuleRef { robots: self.robots.id, line });
-        if allowed {
-            return Verdict::Allowed(rule);
-        }
-        let rule = rule.expect("what is disallowed is so by a rule");
-        let JudgedAt::Time(time, _) = self.at else { return Verdict::Violation(rule) };
+        let verdict = Verdict::of_rule(allowed, rule);
+        let (Verdict::Violation(rule), JudgedAt::Time(time, _)) = (verdict, self.at) else {
+            return verdict;
+        };
         let allows = |held| match held {
             Ruling::Rules(_) => self.known.rules(held).is_none_or(|robots| decide(robots).allowed),
             Ruling::AllowAll(_) => true,
@@ -351,7 +374,7 @@ impl ByRules<'_> {
         };
         match self.known.held(&self.in_force, time).any(allows) {
             true => Verdict::Grace(rule),
-            false => Verdict::Violation(rule),
+            false => verdict,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Requests for files beside robots.txt: `policy-files.csv`.
 
 use crate::judge::policy_files::PolicyFile;
-use crate::judge::verdict::Verdict;
 use crate::table::columns::{BYTES, REQUESTS, SEEN, STATUSES};
 use crate::table::schema::column;
 
@@ -15,10 +14,7 @@ pub(crate) type ByPolicyFile = ShortMap<PolicyFile, AnswerTally>;
 
 impl Measure for ByPolicyFile {
     fn count(&mut self, request: &JudgedRequest<'_>) {
-        let path = request.path.filter(|_| request.dated.verdict != Verdict::RobotsTxt);
-        let Some(path) = path else { return };
-        let named = || request.robots()?.named_file(request.judge.dialect(), (request.host, path));
-        if let Some(file) = PolicyFile::usual(path).or_else(named) {
+        if let Some(file) = request.policy_file {
             let record = request.record;
             self.entry(file).count(record.time, record.status, record.bytes);
         }

@@ -4,13 +4,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::judge::Judge;
+use crate::judge::policy_files::PolicyFile;
 use crate::judge::robots::{Robots, RobotsId};
 use crate::judge::rule_changes::RuleChange;
 use crate::judge::usage::StatedPreference;
 use crate::judge::verdict::DatedVerdict;
 use crate::logs::record::Record;
 use crate::merge::Merge;
+use crate::time::UtcTime;
 use crate::url::path::PathQuery;
 
 use super::draft_effect::Compared;
@@ -28,15 +29,10 @@ pub(crate) struct JudgedRequest<'a> {
     pub record: &'a Record<'a>,
     /// Where the line is.
     pub position: Position,
-    /// The host of the origin, with its port if it is not the usual one; `None` if the log names no
-    /// host.
-    pub host: Option<&'a str>,
     /// The path and query, prepared for comparison with rules; `None` if the target has none.
     pub path: Option<PathQuery<'a>>,
     /// The verdict, and what it depends on.
     pub dated: DatedVerdict<'a>,
-    /// Who made the verdict.
-    pub judge: &'a Judge,
     /// Whether the robots.txt in force has a Crawl-delay for the crawler.
     pub has_delay: bool,
     /// The preferences about use that applied to the request.
@@ -52,6 +48,8 @@ pub(crate) struct JudgedRequest<'a> {
     pub network: Option<&'a Arc<str>>,
     /// How it was answered, if it is a request for robots.txt.
     pub fetch: Option<FetchAnswer>,
+    /// Which file beside robots.txt it asks for, if it asks for one.
+    pub policy_file: Option<PolicyFile>,
     /// Whether it has a valid signature.
     pub is_signed: bool,
 }
@@ -73,6 +71,10 @@ pub(crate) trait Measure: Merge + Sized {
     /// Counts one request. The loop calls this for each request of a crawler, so it makes no text,
     /// and searches for nothing that another measure needs, too: that is in [`JudgedRequest`].
     fn count(&mut self, _request: &JudgedRequest<'_>) {}
+
+    /// Counts a plain request: one of which measures need nothing but its kind and its time. It is the same
+    /// as `count`, for most requests, and without what `count` needs.
+    fn count_plain(&mut self, _time: UtcTime) {}
 
     /// Counts requests of one kind. A measure that needs nothing but their kind, number, bytes and times
     /// has this instead of `count`, because the loop calls it once for many requests.

@@ -100,6 +100,7 @@ impl FetchTally {
     }
 
     /// Counts another request.
+    #[inline]
     pub(crate) fn count_other(&mut self, time: UtcTime) {
         let minute = time.unix_minute();
         // Most logs are in order, so that this is the last fetch before.
@@ -253,6 +254,11 @@ impl Measure for FetchTally {
             Some(answer) => self.count_fetch(record.time, record.status, answer),
             None => self.count_other(record.time),
         }
+    }
+
+    #[inline]
+    fn count_plain(&mut self, time: UtcTime) {
+        self.count_other(time);
     }
 
     fn holds(&self, all: &AllRequests) -> bool {

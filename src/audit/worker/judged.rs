@@ -11,8 +11,11 @@ use crate::crawlers::identity::{Actor, Identity};
 use crate::crawlers::{crawler::CrawlerId, network_names::NetworkNames};
 use crate::judge::Judge;
 use crate::judge::answer_size::SizeComparison;
+use crate::judge::constant_rules::ConstantRules;
 use crate::judge::decision_cache::DecisionCache;
 use crate::judge::origin_history::OriginHistory;
+use crate::judge::policy_files::PolicyFile;
+use crate::judge::restriction::Restriction;
 use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
 use crate::logs::record::Record;
 use crate::measures::draft_effect::Compared;
@@ -28,22 +31,74 @@ use super::super::sessions::{ClientRequest, GapEnd};
 use super::super::sites::Site;
 use super::super::tally::urls::{UrlPart, url_hash};
 
-/// The verdict on a request, the effect of a `draft`, and the prepared path.
-pub(super) fn judged<'s, 'p>(
-    (judge, decisions): (&Judge, &RefCell<DecisionCache>),
+/// The verdict on a request, and what the rules in force say about its crawler.
+pub(super) struct Judged<'r, 'p> {
+    pub dated: DatedVerdict<'r>,
+    /// As [`Judge::directives`]; nothing without rules in force.
+    pub directives: (bool, Option<Restriction>),
+    /// The prepared path.
+    pub path: Option<PathQuery<'p>>,
+}
+
+/// Judges a request by `rules`, if they are the same at all times, or else by those of its time.
+#[inline(always)]
+pub(super) fn judged<'r, 'p>(
+    (judge, decisions, rules): (&Judge, &RefCell<DecisionCache>, Option<&'r ConstantRules>),
     crawler: CrawlerId,
     target: Target<'p>,
     at: JudgedAt,
-    site: &'s Site,
-    draft: Option<&Draft>,
+    site: &'r Site,
     scratch: &'p mut Vec<u8>,
-) -> (DatedVerdict<'s>, Option<Compared>, Option<PathQuery<'p>>) {
+) -> Judged<'r, 'p> {
     let path = target.path().map(|path| prepare(path, judge.dialect(), scratch));
+    if let Some(rules) = rules {
+        let dated = rules.verdict(&mut decisions.borrow_mut(), path);
+        let directives = dated.robots.map(|_| (rules.has_delay, rules.restriction));
+        return Judged { dated, directives: directives.unwrap_or_default(), path };
+    }
     let dated = judge.verdict_cached(decisions, site.known(judge), crawler, path, at);
-    let compared = draft
-        .zip(path)
-        .and_then(|(draft, path)| draft.compare(&site.origin_key, crawler, path, dated.verdict));
-    (dated, compared, path)
+    let directives = dated.robots.map(|robots| judge.directives(robots, crawler));
+    Judged { dated, directives: directives.unwrap_or_default(), path }
+}
+
+/// The effect of a draft, if there is one.
+#[inline]
+pub(super) fn compared(
+    draft: Option<&Draft>,
+    site: &Site,
+    crawler: CrawlerId,
+    path: Option<PathQuery<'_>>,
+    verdict: Verdict,
+) -> Option<Compared> {
+    draft?.compare(&site.origin_key, crawler, path?, verdict)
+}
+
+/// Which file beside robots.txt a request asks for.
+#[inline]
+pub(super) fn policy_file(
+    judge: &Judge,
+    site: &Site,
+    dated: &DatedVerdict<'_>,
+    path: Option<PathQuery<'_>>,
+) -> Option<PolicyFile> {
+    let path = path.filter(|_| dated.verdict != Verdict::RobotsTxt)?;
+    let host = || site.origin_key.host_and_port();
+    let named = || dated.robots?.named_file(judge.dialect(), path, host);
+    PolicyFile::usual(path).or_else(named)
+}
+
+/// Whether measures need nothing of a request but its kind and its time, for which there are rules at all times.
+#[inline]
+pub(super) fn is_plain(
+    rules: Option<&ConstantRules>,
+    verdict: Verdict,
+    policy_file: Option<PolicyFile>,
+) -> bool {
+    let is_usual = matches!(
+        verdict,
+        Verdict::Allowed(_) | Verdict::AllowedIgnoringStar(_) | Verdict::NotBound(_)
+    );
+    is_usual && policy_file.is_none() && rules.is_some_and(|rules| rules.are_plain())
 }
 
 /// The address of the client of a violation, and the name of its network, as far as they are known.

@@ -25,6 +25,8 @@ pub(super) struct KindSums {
 
 #[derive(Clone, Copy, Debug)]
 struct KindSum {
+    /// The number of origin and actor, and that of the kind.
+    key: (u64, u64),
     origin: OriginId,
     actor: Actor,
     requests: RequestsOfKind,
@@ -42,16 +44,14 @@ impl KindSums {
         if self.slots.is_empty() {
             self.slots = vec![None; 1 << SLOT_BITS];
         }
-        let slot = &mut self.slots[place(origin, actor, &kind)];
+        let key = (number_of(origin, actor), kind.number());
+        let mixed = (key.0.wrapping_mul(SPREAD).rotate_left(29) ^ key.1).wrapping_mul(SPREAD);
+        let slot = &mut self.slots[(mixed >> (u64::BITS - SLOT_BITS)) as usize];
         match slot {
-            Some(sum)
-                if (sum.origin, sum.actor) == (origin, actor) && sum.requests.kind == kind =>
-            {
-                sum.requests.add(time, bytes);
-            }
+            Some(sum) if sum.key == key => sum.requests.add(time, bytes),
             _ => {
                 let requests = RequestsOfKind::one(kind, time, bytes);
-                let before = slot.replace(KindSum { origin, actor, requests });
+                let before = slot.replace(KindSum { key, origin, actor, requests });
                 before.iter().for_each(|sum| add_sum(counter, sum));
             }
         }
@@ -69,13 +69,10 @@ fn add_sum(counter: &mut Counter, sum: &KindSum) {
     counter.add_requests(sum.origin, sum.actor, &sum.requests);
 }
 
+/// A number of its own for each row.
 #[inline]
-fn place(origin: OriginId, (crawler, identity): Actor, kind: &RequestKind) -> usize {
-    let client = origin.index() as u64 ^ (crawler.index() as u64) << 32 ^ (identity as u64) << 48;
-    let hour = u64::from(kind.hour.hour) << 16 ^ u64::from(kind.status);
-    let answer = u64::from(kind.verdict.is_disallowed()) << 32 ^ (kind.method as u64) << 33;
-    let mixed = client.wrapping_mul(SPREAD).rotate_left(29) ^ hour ^ answer;
-    (mixed.wrapping_mul(SPREAD) >> (u64::BITS - SLOT_BITS)) as usize
+fn number_of(origin: OriginId, (crawler, identity): Actor) -> u64 {
+    (origin.index() as u64) << 32 | (crawler.index() as u64) << 8 | identity as u64
 }
 
 #[cfg(test)]

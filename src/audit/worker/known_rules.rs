@@ -1,0 +1,64 @@
+//! The rules for crawlers at sites that were met before, where they are the same at all times.
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::judge::Judge;
+use crate::judge::constant_rules::ConstantRules;
+
+use super::super::sites::{SiteId, Sites};
+
+/// The places, a power of two: a crawler at a site has one of them.
+const SLOTS: usize = 1 << 12;
+
+/// A multiplier that spreads all bits.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The rules of a worker's crawlers at its sites, at most 160 KiB, which are allocated with the first request.
+#[derive(Debug, Default)]
+pub(super) struct KnownRules {
+    slots: Vec<Option<Slot>>,
+    /// That of the sites.
+    generation: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    site: SiteId,
+    crawler: CrawlerId,
+    /// `None` if they are not the same at all times.
+    rules: Option<ConstantRules>,
+}
+
+impl KnownRules {
+    /// The rules for `crawler` at `site`; `None` if they are not the same at all times.
+    #[inline]
+    pub(super) fn of(
+        &mut self,
+        (site, crawler): (SiteId, CrawlerId),
+        sites: &Sites<'_>,
+        judge: &Judge,
+    ) -> Option<&ConstantRules> {
+        if self.generation != sites.generation || self.slots.is_empty() {
+            self.forget(sites.generation);
+        }
+        let key = (site.index() as u64) << 16 ^ crawler.index() as u64;
+        let at = (key.wrapping_mul(SPREAD) >> 40) as usize % SLOTS;
+        let slot = &mut self.slots[at];
+        if !slot.as_ref().is_some_and(|known| known.site == site && known.crawler == crawler) {
+            *slot = Some(find((site, crawler), sites, judge));
+        }
+        slot.as_ref()?.rules.as_ref()
+    }
+
+    #[cold]
+    fn forget(&mut self, generation: u64) {
+        self.generation = generation;
+        self.slots.clear();
+        self.slots.resize(SLOTS, None);
+    }
+}
+
+#[inline(never)]
+fn find((site, crawler): (SiteId, CrawlerId), sites: &Sites<'_>, judge: &Judge) -> Slot {
+    let rules = judge.constant_rules(sites.get(site).known(judge), crawler);
+    Slot { site, crawler, rules }
+}

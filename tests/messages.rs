@@ -11,14 +11,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Parts of the source without messages: columns, the page, rules for servers, samples of logs, names of keys.
-const ELSEWHERE: [&str; 12] = [
+const ELSEWHERE: [&str; 14] = [
     "crawlers/declared_name.rs",
-    "deny/forms/",
+    "deny/firewalls.rs",
+    "deny/proxies.rs",
+    "deny/web_servers.rs",
     "lint/catalogue.rs",
     "logs/json/dialect.rs",
     "logs/registry.rs",
     "logs/w3c.rs",
-    "report/schemas.rs",
+    "report/tables.rs",
     "report/tables/",
     "table/columns.rs",
     "report/html/",

@@ -7,8 +7,8 @@ use crate::robots::model::{Directive, ParsedRobotsTxt};
 use crate::robots::parse::parse_body;
 use crate::time::UtcTime;
 
-use super::entry::{BodyKey, HistoryEntry};
-use super::{reader::Archive, snapshot::SnapshotOutcome};
+use super::reader::Archive;
+use super::snapshot::{BodyKey, HistoryEntry, SnapshotOutcome};
 
 /// Consecutive snapshots with the same outcome and body.
 #[derive(Clone, Debug, Eq, PartialEq)]

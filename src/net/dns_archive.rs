@@ -7,9 +7,7 @@
 //! Each line is an address, a name that led back to it, and the times of the first and the last lookup that
 //! confirmed it, between which no gap is longer than twice [`PROOF_DAYS`].
 
-use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::{io, path::Path};
+use std::{collections::BTreeMap, io, net::IpAddr, path::Path};
 
 use jiff::Timestamp;
 

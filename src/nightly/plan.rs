@@ -1,13 +1,13 @@
-//! The lines of a site that a run reads.
+//! The lines of a site that a run reads, and the settings that a nightly job cannot honour.
 
 use std::collections::BTreeMap;
 
 use crate::audit::extent::{Extent, ReadRange};
+use crate::config::{fault::Fault, file::SiteConfig, setting::KeyTable};
 use crate::error::Result;
-use crate::input::checkpoint::Checkpoint;
 use crate::input::copies::{DistinctLogs, ShortCopies, is_beginning, without_copies};
-use crate::input::lasting_name::lasting_name;
 use crate::input::source::{FileId, Location, Source};
+use crate::input::{checkpoint::Checkpoint, lasting_name::lasting_name};
 
 use super::log_identity::{LogIdentity, fingerprint, identify_log, is_file, is_unfinished};
 use super::state::{State, inputs::RecordedInput};
@@ -221,4 +221,42 @@ fn unreadable(source: &Source) -> Option<String> {
         },
         Location::Stdin => Some("standard input cannot be used here; name files".to_owned()),
     }
+}
+
+/// Each key with its reason: a job reads each line once, and keeps sums but no lines.
+const REFUSED: [(&[&str], &str); 6] = [
+    (
+        &["evidence"],
+        "not possible in a nightly job, which does not keep single requests; for a day, run: botaudit \
+         audit --evidence evidence.csv.gz --since 2026-11-20 --until 2026-11-21",
+    ),
+    (
+        &["what_if", "what_if_for"],
+        "not possible in a nightly job, which reads each line once; run: botaudit audit --what-if",
+    ),
+    (
+        &["infer_outages"],
+        "not possible in a nightly job, because the lines of an hour may come in several nights; \
+         run: botaudit audit --infer-outages",
+    ),
+    (
+        &["session_minutes", "networks"],
+        "not possible in a nightly job, which does not keep clients; run: botaudit audit \
+         --session-minutes 5",
+    ),
+    (
+        &["since"],
+        "not possible in a nightly job, which reads all new lines; run: botaudit audit --since",
+    ),
+    (
+        &["until"],
+        "not possible in a nightly job, which reads all new lines; run: botaudit audit --until",
+    ),
+];
+
+/// The settings of `site` that a nightly job cannot honour.
+pub fn refused(site: &SiteConfig) -> Vec<Fault> {
+    let reasons = REFUSED.iter().flat_map(|(keys, why)| keys.iter().map(move |key| (*key, why)));
+    let given = reasons.filter(|(key, _)| site.audit.has(key));
+    given.map(|(key, why)| Fault::new(key, why)).collect()
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::ByteBuf;
 
-use crate::robots::{model::ParsedRobotsTxt, parse::parse_body};
+use super::{model::ParsedRobotsTxt, parse::parse_body};
 
 /// Bytes that are parsed once, on first use. Cheap to clone; serialized as bytes.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! A finding is a fact. `lint` explains what it means.
 
-use crate::robots::{field::FieldKind, model::Directive};
+use super::{field::FieldKind, model::Directive};
 
 /// Something odd on one line.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -7,14 +7,14 @@ use std::num::NonZeroU32;
 
 use bytes::Bytes;
 
-use crate::robots::{
-    crawl_delay::UserAgentList,
-    field::{self, Content, Field, FieldKind, Separator, Spelling},
-    finding::{Finding, FindingKind},
-    lines::{self, RobotsTxtLine},
-    model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule, Sitemap, UsageStatement},
-    usage::{self, USAGE_LINES_MAX},
+use super::crawl_delay::UserAgentList;
+use super::field::{self, Content, Field, FieldKind, Separator, Spelling};
+use super::finding::{Finding, FindingKind};
+use super::lines::{self, RobotsTxtLine};
+use super::model::{
+    Directive, Group, ParsedRobotsTxt, ProductToken, Rule, Sitemap, UsageStatement,
 };
+use super::usage::{self, USAGE_LINES_MAX};
 
 /// Bytes of a body that count, 500 KiB: Google's documented limit, and the
 /// least that RFC 9309 section 2.5 asks a crawler to parse.

@@ -132,6 +132,7 @@ fn is_special(byte: u8) -> bool {
 mod tests {
     use super::super::escape::csv_cell;
     use super::*;
+    use crate::random::Random;
 
     /// Undoes [`csv_cell`].
     fn bytes_of(cell: &str) -> Vec<u8> {
@@ -202,14 +203,10 @@ mod tests {
 
     #[test]
     fn any_bytes_come_back() {
-        let mut state = 7u64;
+        let mut random = Random::new();
         for length in 0..200 {
-            let bytes: Vec<u8> = (0..length)
-                .map(|_| {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    b"\\x4'=\xff\x00\xe2\x80\xaeA"[(state >> 33) as usize % 11]
-                })
-                .collect();
+            let bytes: Vec<u8> =
+                (0..length).map(|_| b"\\x4'=\xff\x00\xe2\x80\xaeA"[random.below(11)]).collect();
             assert_eq!(bytes_of(&csv_cell(&bytes)), bytes);
         }
     }

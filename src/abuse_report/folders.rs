@@ -13,7 +13,7 @@ use super::folder::{Enclosed, WrittenFolder, each_row, write_folder};
 use super::{Reporter, subject::Subject, write_file};
 
 /// The most folders; of more subjects, those with the most violations.
-pub(crate) const FOLDERS_MAX: usize = 100;
+const FOLDERS_MAX: usize = 100;
 
 /// The file that lists the folders.
 const INDEX: &str = "index.csv";

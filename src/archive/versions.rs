@@ -81,7 +81,7 @@ pub fn stretches(archive: &Archive, entries: &[HistoryEntry]) -> Result<Vec<Stre
 }
 
 /// The difference between `old` and `new`.
-pub(crate) fn rules_change(old: &ParsedRobotsTxt, new: &ParsedRobotsTxt) -> RulesChange {
+fn rules_change(old: &ParsedRobotsTxt, new: &ParsedRobotsTxt) -> RulesChange {
     let mut left: HashMap<RuleKey<'_>, usize> = HashMap::new();
     keys(old).for_each(|key| *left.entry(key).or_default() += 1);
     let mut change = RulesChange::default();

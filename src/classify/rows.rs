@@ -216,7 +216,7 @@ fn to_u32(number: usize) -> u32 {
 }
 
 /// The most members that are read: URL, crawler and time.
-pub(crate) const WANTED_MAX: usize = 3;
+const WANTED_MAX: usize = 3;
 
 /// The members `names` of the object `line`, in this order. Of several members with one name, the
 /// last counts. All are missing if the line is not an object.

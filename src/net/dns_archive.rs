@@ -20,7 +20,7 @@ use super::dns::is_within;
 
 /// How many days before or after a request a confirmed lookup may be to verify it. Addresses of a
 /// cloud get new tenants.
-pub(crate) const PROOF_DAYS: i64 = 30;
+const PROOF_DAYS: i64 = 30;
 
 /// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 64 << 20;

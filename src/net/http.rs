@@ -106,7 +106,7 @@ fn problem_of(err: Error, broken_protocol: FailureKind) -> Problem {
 /// Resolves to addresses that were looked up and checked before, whatever a name server answers
 /// later.
 #[derive(Debug)]
-pub(crate) struct Pinned(pub Vec<SocketAddr>);
+struct Pinned(pub Vec<SocketAddr>);
 
 impl Resolver for Pinned {
     fn resolve(
@@ -126,7 +126,7 @@ impl Resolver for Pinned {
 }
 
 /// The client's own connections, with TLS for https, on which a reset is an error.
-pub(crate) fn connector() -> impl Connector {
+fn connector() -> impl Connector {
     DefaultConnector::new().chain(StrictConnector)
 }
 

@@ -207,7 +207,7 @@ type Shares = [(u64, u64); 2];
 
 /// The shares before and since a day or changes, without tools and spoofed requests; empty if
 /// nothing is compared.
-pub(super) fn comparison_lines(model: &PageModel<'_>) -> String {
+fn comparison_lines(model: &PageModel<'_>) -> String {
     let audit = model.audit;
     if let Some(day) = compared_day(audit) {
         let own =

@@ -102,7 +102,7 @@ const EDITS_MAX: usize = 2048;
 
 /// Consecutive lines that occur in both texts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct CommonRun {
+struct CommonRun {
     /// The first line in the old text, from 0.
     pub old: usize,
     /// The first line in the new text, from 0.
@@ -116,7 +116,7 @@ pub(crate) struct CommonRun {
 /// They are a longest common subsequence, by the greedy algorithm of Eugene W. Myers, "An O(ND)
 /// Difference Algorithm and Its Variations", 1986. The comparison stops after [`EDITS_MAX`]
 /// differences.
-pub(crate) fn common_runs(old: &[&[u8]], new: &[&[u8]]) -> Vec<CommonRun> {
+fn common_runs(old: &[&[u8]], new: &[&[u8]]) -> Vec<CommonRun> {
     let is_same = |(old, new): &(&&[u8], &&[u8])| old == new;
     let head = old.iter().zip(new).take_while(is_same).count();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);

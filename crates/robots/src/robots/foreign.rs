@@ -6,7 +6,7 @@ use crate::named_enum;
 
 use super::field::{self, FieldKind};
 use super::parse::listen;
-use super::{finding::FindingKind, lines::byte_order_mark_bytes, model::ParsedRobotsTxt};
+use super::{lines::byte_order_mark_bytes, model::ParsedRobotsTxt, parse::FindingKind};
 
 /// Bytes at the beginning of a file that show what it is.
 const HEAD_BYTES_MAX: usize = 1024;

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use botaudit::archive::import::warc::{self, import_warc};
 use botaudit::archive::import::warc_memory::WarcMemory;
-use botaudit::archive::import::{Import, ImportProgress, redirects};
+use botaudit::archive::import::{Import, ImportProgress, warc_memory};
 use botaudit::archive::reader::Archive;
 use botaudit::archive::snapshot::{Fetch, SnapshotOutcome};
 use botaudit::archive::writer::NewSnapshot;
@@ -104,7 +104,7 @@ fn import_a_warc(dir: &Path, records: usize) {
     import_warc(&path, &mut memory, &mut import).expect("room on the disk");
     warc::finish(&mut memory, &mut import).expect("room on the disk");
     writer.flush().expect("room on the disk");
-    redirects::follow(&mut writer).expect("room on the disk");
+    warc_memory::follow(&mut writer).expect("room on the disk");
     assert_eq!(writer.added().snapshots, records as u64);
     print_rate("WARC records imported", records, started);
 }

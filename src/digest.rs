@@ -1,4 +1,4 @@
-//! The digest of a robots.txt, which identifies a version.
+//! The digest of a robots.txt, which identifies a version, and its text.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -64,8 +64,8 @@ impl From<[u8; 32]> for Digest {
 /// `sha256:` and 64 hexadecimal digits.
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let text: [u8; DIGEST_BYTES] = digest_text(self);
+        f.write_str(std::str::from_utf8(&text).expect("a name and digits are ASCII"))
     }
 }
 
@@ -101,6 +101,45 @@ impl<W: Write> Write for DigestWriter<W> {
     }
 }
 
+/// The prefix of a digest.
+const NAME: &[u8] = b"sha256:";
+
+/// The length of a digest as text, in bytes.
+pub(crate) const DIGEST_BYTES: usize = NAME.len() + 64;
+
+/// The length of a snapshot name in bytes. It is the beginning of its digest.
+pub(crate) const SNAPSHOT_BYTES: usize = NAME.len() + 16;
+
+/// Two hexadecimal digits for each byte.
+const HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
+
+/// Two hexadecimal digits for each of `bytes`.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().flat_map(|byte| HEX[usize::from(*byte)]).map(char::from).collect()
+}
+
+/// The first `N` bytes of the text of `digest`, without allocation: [`DIGEST_BYTES`] or
+/// [`SNAPSHOT_BYTES`].
+#[inline]
+pub(crate) fn digest_text<const N: usize>(digest: &Digest) -> [u8; N] {
+    let mut text = [0; N];
+    let (name, digits) = text.split_at_mut(NAME.len());
+    name.copy_from_slice(NAME);
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(digest.as_bytes()) {
+        pair.copy_from_slice(&HEX[usize::from(*byte)]);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +153,15 @@ mod tests {
         for wrong in ["", "sha256:", "sha256:0g", &"0".repeat(63), &long, &"é".repeat(64)] {
             assert_eq!(Digest::parse(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn digits_are_those_of_a_format() {
+        let digest = Digest::of(b"x");
+        let expected = digest.to_string();
+        let short: [u8; SNAPSHOT_BYTES] = digest_text(&digest);
+        let long: [u8; DIGEST_BYTES] = digest_text(&digest);
+        assert_eq!(short, expected.as_bytes()[..SNAPSHOT_BYTES]);
+        assert_eq!(long, expected.as_bytes());
     }
 }

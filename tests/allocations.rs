@@ -7,9 +7,8 @@ use allocation_counter::measure;
 
 use botaudit::archive::Store;
 use botaudit::classify::batch::{BatchContext, BatchMemory, JudgedBatch, judge};
-use botaudit::classify::crawler_source::CrawlerSource;
-use botaudit::classify::input_format::InputFormat;
-use botaudit::classify::origin_cache::OriginCache;
+use botaudit::classify::input_format::{CrawlerSource, InputFormat};
+use botaudit::classify::known_origin::OriginCache;
 use botaudit::classify::outcome::Detail;
 use botaudit::classify::rows::InputRows;
 use botaudit::crawlers::cache::UserAgentCache;

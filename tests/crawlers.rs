@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "../src/random.rs"]
+mod random;
+
 use botaudit::crawlers::browser::is_browser;
 use botaudit::crawlers::cache::{UserAgentCache, identify_cached};
 use botaudit::crawlers::crawler::{
@@ -11,6 +14,7 @@ use botaudit::crawlers::identify::Identified;
 use botaudit::crawlers::registry::Registry;
 use botaudit::robots::model::StarGroups;
 use botaudit::robots::product_token::USER_AGENT_BYTES_MAX;
+use random::Random;
 use regex_automata::{meta, util::syntax};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -378,16 +382,7 @@ fn parts(registry: &Registry) -> Vec<Vec<u8>> {
     parts
 }
 
-/// A small generator (Knuth's MMIX constants), the same in every run.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-
     /// Up to four parts, some cut, some in another case, some with a gap.
     fn mix(&mut self, parts: &[Vec<u8>]) -> Vec<u8> {
         let mut mixed = Vec::new();

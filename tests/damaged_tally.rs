@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
+#[path = "../src/random.rs"]
+mod random;
+
 use std::fmt::Write;
 use std::fs;
 use std::ops::Range;
@@ -22,6 +25,7 @@ use botaudit::report::summary::summary_text;
 use botaudit::report::table::Audited;
 use botaudit::report::tables::tables_of;
 use botaudit::table::csv::CrawlerCells;
+use random::Random;
 
 /// The memory that the tallies here may take.
 const LIMIT: usize = 24 << 20;
@@ -143,18 +147,6 @@ fn refusal(path: &Path, bytes: &[u8], what: &dyn std::fmt::Debug) -> Option<Stri
     Some(message)
 }
 
-/// Numbers that look random and are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % limit.max(1)
-    }
-}
-
 /// The values of MessagePack in `bytes`, from the outermost on.
 fn values(bytes: &[u8]) -> Vec<Range<usize>> {
     fn walk(bytes: &[u8], start: usize, found: &mut Vec<Range<usize>>) -> usize {
@@ -223,7 +215,7 @@ fn a_damaged_tally_is_refused_by_name_and_nothing_panics() {
     assert_eq!(refusal(&path, &tally.with(0, &tally.parts[0]), &"the whole tally"), None);
     let cases = std::env::var("DAMAGED_TALLIES").ok().and_then(|cases| cases.parse().ok());
     let cases: usize = cases.unwrap_or(1_500);
-    let (mut random, mut refused) = (Random(0x9e37_79b9_7f4a_7c15), 0);
+    let (mut random, mut refused) = (Random::new(), 0);
     for (part, content) in tally.parts.iter().enumerate() {
         let values = values(content);
         for case in 0..cases {

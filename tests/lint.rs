@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
+#[path = "../src/random.rs"]
+mod random;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -15,6 +18,7 @@ use botaudit::matcher::{reference, select};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
+use random::Random;
 
 /// Hostile files are linted in two sizes. Time proportional to the size is eight times as long for
 /// the large one; comparing each line with each other takes sixty-four times.
@@ -203,29 +207,21 @@ fn a_remark_that_is_not_kept_is_counted() {
     assert!(remarks.count(Code::UnreadLine) > 200_000);
 }
 
-/// Small pseudorandom numbers, the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        usize::try_from(self.0 >> 33).unwrap() % sides
-    }
-
+impl Random {
     fn text(&mut self, pieces: &[&str], pieces_max: usize) -> String {
         (0..self.below(pieces_max + 1)).map(|_| pieces[self.below(pieces.len())]).collect()
     }
 }
 
-fn random_robots_txt(dice: &mut Dice) -> Vec<String> {
+fn random_robots_txt(random: &mut Random) -> Vec<String> {
     let mut lines = vec![];
-    for _ in 0..=dice.below(3) {
-        for _ in 0..=dice.below(2) {
-            lines.push(format!("User-agent: {}", ["x", "y", "*"][dice.below(3)]));
+    for _ in 0..=random.below(3) {
+        for _ in 0..=random.below(2) {
+            lines.push(format!("User-agent: {}", ["x", "y", "*"][random.below(3)]));
         }
-        for _ in 0..dice.below(6) {
-            let directive = ["Allow", "Disallow"][dice.below(2)];
-            let pattern = dice.text(&["a", "b", "/", "*", "$", "/index.html", "%61", "%2A"], 5);
+        for _ in 0..random.below(6) {
+            let directive = ["Allow", "Disallow"][random.below(2)];
+            let pattern = random.text(&["a", "b", "/", "*", "$", "/index.html", "%61", "%2A"], 5);
             lines.push(format!("{directive}: /{pattern}"));
         }
     }
@@ -244,10 +240,10 @@ fn check_that_useless_rules_are_useless(dialect: Dialect) {
     let useless = [Code::OverriddenRule, Code::DuplicateRule, Code::RedundantRule];
     let registry = Registry::builtin();
     let names = KnownTokens::new(&registry);
-    let mut dice = Dice(9309);
+    let mut random = Random(9309);
     let mut removed = 0;
     for _ in 0..1000 {
-        let mut lines = random_robots_txt(&mut dice);
+        let mut lines = random_robots_txt(&mut random);
         let before = lines.join("\n");
         for remark in lint(before.as_bytes(), &names, dialect).kept() {
             if useless.contains(&remark.code) {
@@ -263,7 +259,7 @@ fn check_that_useless_rules_are_useless(dialect: Dialect) {
                 texts.each_ref().map(|text| select::select(text, &[token], StarGroups::Honoured));
             for _ in 0..60 {
                 let pieces = ["a", "b", "/", "$", "/index.html", "%61", "*"];
-                let path = format!("/{}", dice.text(&pieces, 5));
+                let path = format!("/{}", random.text(&pieces, 5));
                 let mut scratch = Vec::new();
                 let path = prepare(path.as_bytes(), dialect, &mut scratch);
                 let [was, is] = bound.each_ref().map(|bound| {
@@ -322,9 +318,9 @@ fn any_bytes_can_be_linted() {
     ];
     let registry = Registry::builtin();
     let names = KnownTokens::new(&registry);
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     for _ in 0..5000 {
-        let pieces = (0..dice.below(60)).map(|_| PIECES[dice.below(PIECES.len())]);
+        let pieces = (0..random.below(60)).map(|_| PIECES[random.below(PIECES.len())]);
         let text = pieces.collect::<Vec<_>>().concat();
         let lines = parse_body(&text).lines;
         for remark in lint(&text, &names, Dialect::Rfc9309).kept() {

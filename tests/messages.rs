@@ -12,15 +12,17 @@ use std::path::{Path, PathBuf};
 
 /// Parts of the source without messages: columns, the page, rules for servers, samples of logs, names of keys,
 /// types of options.
-const ELSEWHERE: [&str; 13] = [
+const ELSEWHERE: [&str; 15] = [
     "config/option_value.rs",
     "crawlers/declared_name.rs",
-    "deny/forms/",
+    "deny/firewalls.rs",
+    "deny/proxies.rs",
+    "deny/web_servers.rs",
     "lint/catalogue.rs",
     "logs/json/dialect.rs",
     "logs/registry.rs",
     "logs/w3c.rs",
-    "report/schemas.rs",
+    "report/tables.rs",
     "report/tables/",
     "table/columns.rs",
     "report/html/",

@@ -13,6 +13,8 @@
 //! Fields are parted by two spaces or more; `\xHH` is undone in all of them.
 
 mod google_parser;
+#[path = "../src/random.rs"]
+mod random;
 
 use botaudit::matcher::compiled::CompiledPolicy;
 use botaudit::matcher::decision::{Decision, IndexedDecision};
@@ -27,6 +29,7 @@ use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
 use google_parser::ask;
+use random::Random;
 
 /// The limits for each way of deciding.
 fn all_limits() -> Vec<Limits> {
@@ -183,17 +186,7 @@ fn unescape(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// A generator with the same numbers on every machine (xorshift64*).
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % bound
-    }
-
     fn text(&mut self, parts: &[&[u8]], parts_max: usize) -> Vec<u8> {
         let count = self.below(parts_max + 1);
         (0..count).flat_map(|_| parts[self.below(parts.len())].to_vec()).collect()
@@ -211,7 +204,7 @@ const ALPHABETS: [&[&[u8]]; 5] = [
 
 #[test]
 fn random_rules_and_paths() {
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut random = Random::new();
     for round in 0..1000 {
         let alphabet = ALPHABETS[round % ALPHABETS.len()];
         let count = 1 + random.below(if round % 7 == 0 { 40 } else { 9 });

@@ -161,6 +161,7 @@ def audit(
     until: Time | None = None,
     min_parse_rate: float | None = None,
     min_judged_rate: float | None = None,
+    fail_on: str | Sequence[str] = (),
     ignores_min: float | None = None,
     rarely_max: float | None = None,
     ip: str | None = None,
@@ -217,6 +218,8 @@ def audit(
         until: The end of that time, which is excluded.
         min_parse_rate: The smallest share of lines of a log that must be parsed, in percent.
         min_judged_rate: The smallest share of requests of crawlers that must be judged, in percent.
+        fail_on: Conditions on rows of `summary`, such as "violations > 0 where purpose =
+            'ai-training'".
         ignores_min: The smallest share of violations of a crawler that ignores robots.txt.
         rarely_max: The greatest share of violations of a crawler that rarely breaks a rule.
         ip: How addresses of clients are written: "none", "mask", "hash" or "full".

@@ -9,7 +9,7 @@ use arrow_array::{Array, DictionaryArray, Int32Array, StringArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder};
 use arrow_pyarrow::ToPyArrow;
 use botaudit::classify::verdicts::{COLUMNS, with_cell};
-use botaudit::classify::{batch::JudgedBatch, crawler_source::CrawlerSource, outcome::Detail};
+use botaudit::classify::{batch::JudgedBatch, input_format::CrawlerSource, outcome::Detail};
 use botaudit::table::escape::visible;
 use pyo3::prelude::*;
 

@@ -18,14 +18,14 @@ use std::path::Path;
 
 use arrow_array::{Array, Int64Array, builder::StringBuilder};
 use arrow_pyarrow::ToPyArrow;
-use botaudit::archive::import::redirects::{HOPS_MAX, robots_txt_of};
+use botaudit::archive::import::warc_memory::{HOPS_MAX, robots_txt_of};
 use botaudit::archive::writer::KEPT_BYTES_MAX;
 use botaudit::audit::input_tally::InputTally;
 use botaudit::audit::tally::Tally;
 use botaudit::audit::tally::counts::Counts;
 use botaudit::audit::tally::header::{Header, InputSummary};
 use botaudit::classify::url_parts::UrlParts;
-use botaudit::report::schemas::all_schemas;
+use botaudit::report::tables::all_schemas;
 use botaudit::url::origin::Origin;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

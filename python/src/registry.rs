@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use botaudit::Registry;
-use botaudit::report::crawlers_json::{identified_json, list_json};
+use botaudit::report::crawlers::{identified_json, list_json};
 use pyo3::prelude::*;
 
 use crate::failure::exception;

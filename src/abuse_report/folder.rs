@@ -1,26 +1,17 @@
 //! Writes the folder.
 
 use std::fs::{self, File};
-use std::io;
-use std::net::IpAddr;
-use std::path::Path;
+use std::{io, net::IpAddr, path::Path};
 
 use crate::crawlers::key_archive::KeyArchive;
-use crate::digest::sha256;
+use crate::digest::{hexadecimal, sha256};
 use crate::error::{Error, Result};
 use crate::report::table::{Audited, Table};
-use crate::report::tables::robots_fetches::ROBOTS_FETCHES;
-use crate::report::tables::{summary::SUMMARY, violations::VIOLATION};
+use crate::report::tables::{crawlers::SUMMARY, robots_fetches::ROBOTS_FETCHES, rules::VIOLATION};
 use crate::table::csv::{CrawlerCells, EachRow};
 
-use super::files::{Files, write_file};
-use super::letter::letter;
-use super::reporter::Reporter;
-use super::requests::EvidenceRows;
-use super::robots::deciding_texts;
-use super::signed::write_signed;
-use super::subject::Subject;
-use super::xarf::message;
+use super::{Files, Reporter, letter::letter, requests::EvidenceRows, robots::deciding_texts};
+use super::{signed::write_signed, subject::Subject, write_file, xarf::message};
 
 /// The most messages, one for each client; those with the most requests.
 const MESSAGES_MAX: usize = 20;
@@ -134,7 +125,7 @@ fn write_sums(directory: &Path, files: &[String]) -> Result<()> {
     for name in files {
         let path = directory.join(name);
         let bytes = fs::read(&path).map_err(|err| Error::io("cannot read", &path, err))?;
-        let digest: String = sha256(&[&bytes]).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hexadecimal(&sha256(&[&bytes]));
         sums += &format!("{digest}  {name}\n");
     }
     write_file(&directory.join("SHA256SUMS"), sums.as_bytes())

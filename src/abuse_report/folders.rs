@@ -1,24 +1,19 @@
 //! Folders about several crawlers and origins, with an index.
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
-use crate::audit::conduct::Conduct;
-use crate::audit::crawler_row::ActorRow;
-use crate::audit::model::ReportModel;
 use crate::audit::tally::identity_sources::IdentitySources;
+use crate::audit::{conduct::Conduct, crawler_row::ActorRow, model::ReportModel};
 use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
-use crate::report::tables::summary::SUMMARY;
+use crate::report::tables::crawlers::SUMMARY;
 use crate::url::origin::Origin;
 
-use super::files::write_file;
 use super::folder::{Enclosed, WrittenFolder, each_row, write_folder};
-use super::reporter::Reporter;
-use super::subject::Subject;
+use super::{Reporter, subject::Subject, write_file};
 
 /// The most folders; of more subjects, those with the most violations.
-pub(crate) const FOLDERS_MAX: usize = 100;
+const FOLDERS_MAX: usize = 100;
 
 /// The file that lists the folders.
 const INDEX: &str = "index.csv";

@@ -8,9 +8,8 @@ use crate::numbers::{counted, grouped};
 use crate::table::escape::visible;
 use crate::time::UtcTime;
 
-use super::reporter::Reporter;
 use super::requests::{EvidenceRows, LINES_MAX};
-use super::subject::Subject;
+use super::{Reporter, subject::Subject};
 
 /// The most lines of lists in the letter.
 const ROWS_MAX: usize = 30;

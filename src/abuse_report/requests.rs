@@ -1,14 +1,10 @@
 //! The violating requests of the subject, from the evidence file of the audit.
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};
-use std::path::Path;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::{cell::Cell, path::Path, rc::Rc, sync::Arc};
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
+use base64::{Engine, prelude::BASE64_STANDARD};
 
 use crate::bounded::StableHash;
 use crate::error::{Error, Result};

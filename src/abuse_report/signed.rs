@@ -10,9 +10,8 @@ use crate::error::Result;
 use crate::numbers::{counted, grouped};
 use crate::table::escape::visible;
 
-use super::files::Files;
 use super::requests::{SignedRow, SignedRows};
-use super::subject::Subject;
+use super::{Files, subject::Subject};
 
 /// The keys that were enclosed, by where they were published and by their thumbprint.
 type EnclosedKeys = BTreeMap<(String, String), usize>;

@@ -1,9 +1,8 @@
 //! What a folder is about: one crawler at one origin.
 
 use crate::audit::crawler_row::{ActorRow, Broken};
-use crate::audit::model::ReportModel;
-use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::audit::tally::identity_sources::IdentitySources;
+use crate::audit::{model::ReportModel, prior_fetches::PriorFetchCounts};
 use crate::crawlers::{crawler::Crawler, identity::Identity};
 use crate::error::{Error, Result};
 use crate::measures::sums::{Span, Sums};

@@ -1,15 +1,13 @@
 //! A message in XARF 4, for abuse desks that read messages by machine.
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
+use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
 
+use crate::digest::hexadecimal;
 use crate::error::{Error, Result};
 use crate::url::origin::default_port;
 
-use super::reporter::Reporter;
-use super::requests::ClientRequests;
-use super::subject::Subject;
+use super::{Reporter, requests::ClientRequests, subject::Subject};
 
 /// The most bytes of an excerpt; the format allows 5 MiB.
 const EXCERPT_BYTES_MAX: usize = 1 << 20;
@@ -84,6 +82,6 @@ fn report_id() -> Result<String> {
         .map_err(|err| Error::system(format!("no random numbers from the system: {err}")))?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hexadecimal(&bytes);
     Ok([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
 }

@@ -4,9 +4,8 @@
 //! `scheme_host_port.txt` applies to exactly that origin and takes precedence. The names are listed
 //! once, so that no text of a log ever becomes a path.
 
-use std::collections::HashMap;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{collections::HashMap, io};
 
 use crate::error::{Error, Result};
 use crate::files::visible_entries;

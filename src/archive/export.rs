@@ -9,7 +9,7 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::url::origin::{Origin, default_port};
 
-use super::entry::{HistoryEntry, chain_text};
+use super::snapshot::{HistoryEntry, chain_text};
 use super::{import::manifest::COLUMNS, reader::Archive};
 
 /// Longer folder names, which file systems do not allow, are replaced by a digest.

@@ -9,8 +9,7 @@ use crate::digest::Digest;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::entry::{BodyKey, HistoryEntry};
-use super::snapshot::{Fetch, SnapshotOutcome};
+use super::snapshot::{BodyKey, Fetch, HistoryEntry, SnapshotOutcome};
 use super::writer::KEPT_BYTES_MAX;
 
 /// Snapshots of any number of origins, which no file holds.

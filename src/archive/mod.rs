@@ -6,13 +6,10 @@
 pub mod directory;
 pub mod snapshot;
 
-pub mod entry;
 pub mod export;
-pub mod fetched;
 pub mod import;
 pub mod memory;
 pub mod reader;
-mod rows;
 mod sqlite;
 pub mod versions;
 pub mod writer;
@@ -25,10 +22,9 @@ use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
 use directory::Directory;
-use entry::{BodyKey, HistoryEntry};
 use memory::MemoryArchive;
 use reader::Archive;
-use snapshot::Snapshot;
+use snapshot::{BodyKey, HistoryEntry, Snapshot};
 use sqlite::is_sqlite;
 
 /// The source of robots.txt files for a run.

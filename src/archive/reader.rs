@@ -1,8 +1,7 @@
 //! Reads an archive: the snapshots of an origin, their bodies, and all origins in order.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::{collections::HashSet, sync::Mutex};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Rows, params};
 
@@ -12,9 +11,10 @@ use crate::mutex::lock;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::entry::{BodyKey, HistoryEntry, outcome};
-use super::rows::{HISTORY, NEWEST, canonical, entry, entry_of_many, in_order, sane};
-use super::snapshot::{Snapshot, SnapshotOutcome};
+use super::snapshot::{
+    BodyKey, HISTORY, HistoryEntry, NEWEST, Snapshot, SnapshotOutcome, canonical, entry,
+    entry_of_many, in_order, outcome, sane,
+};
 use super::sqlite::{failed, open_to_read};
 use super::writer::{KEPT_BYTES_MAX, Writer};
 

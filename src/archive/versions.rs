@@ -7,8 +7,8 @@ use crate::robots::model::{Directive, ParsedRobotsTxt};
 use crate::robots::parse::parse_body;
 use crate::time::UtcTime;
 
-use super::entry::{BodyKey, HistoryEntry};
-use super::{reader::Archive, snapshot::SnapshotOutcome};
+use super::reader::Archive;
+use super::snapshot::{BodyKey, HistoryEntry, SnapshotOutcome};
 
 /// Consecutive snapshots with the same outcome and body.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -81,7 +81,7 @@ pub fn stretches(archive: &Archive, entries: &[HistoryEntry]) -> Result<Vec<Stre
 }
 
 /// The difference between `old` and `new`.
-pub(crate) fn rules_change(old: &ParsedRobotsTxt, new: &ParsedRobotsTxt) -> RulesChange {
+fn rules_change(old: &ParsedRobotsTxt, new: &ParsedRobotsTxt) -> RulesChange {
     let mut left: HashMap<RuleKey<'_>, usize> = HashMap::new();
     keys(old).for_each(|key| *left.entry(key).or_default() += 1);
     let mut change = RulesChange::default();

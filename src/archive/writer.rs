@@ -1,4 +1,5 @@
-//! Writes to an archive in batches; a crash loses only the current batch.
+//! Writes to an archive in batches; a crash loses only the current batch. What it writes is a snapshot,
+//! such as that of a fetch.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,13 +8,16 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 use crate::digest::Digest;
 use crate::error::Result;
+use crate::net::fetch::Fetched;
+use crate::net::outcome::{self, FailureKind};
 use crate::robots::parse::BODY_BYTES_MAX;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::entry::{BodyKey, HistoryEntry, chain_text, outcome_code};
-use super::rows::{NEAREST, ORIGIN_COLUMN, UNFOLLOWED, canonical, entry, entry_of_many, in_order};
-use super::snapshot::Fetch;
+use super::snapshot::{
+    BodyKey, Failure, Fetch, HistoryEntry, Hop, NEAREST, ORIGIN_COLUMN, SnapshotOutcome,
+    UNFOLLOWED, canonical, chain_text, entry, entry_of_many, in_order, outcome_code,
+};
 use super::sqlite::{failed, limit_steps, open_to_write};
 
 /// The snapshots, or the bytes of bodies, at which a batch is full.
@@ -347,4 +351,41 @@ fn source_id(
     }
     known.insert(name.to_owned(), id);
     Ok(id)
+}
+
+/// The snapshot for a fetch of the robots.txt of `origin`, with `source`; `None` if no request was
+/// sent or its answer was not awaited, which says nothing about the site.
+///
+/// A redirect that was not followed keeps its status: it counts as a 404.
+pub(crate) fn snapshot_of(origin: &Origin, fetched: Fetched, source: &str) -> Option<NewSnapshot> {
+    let outcome = match fetched.outcome {
+        outcome::FetchOutcome::Status(status) => SnapshotOutcome::Status(status),
+        outcome::FetchOutcome::Failure(kind) => SnapshotOutcome::Failure(failure(kind)),
+        outcome::FetchOutcome::NotAsked | outcome::FetchOutcome::GivenUp => return None,
+    };
+    let hop = |hop: outcome::Redirect| Hop { status: hop.status, location: hop.location };
+    Some(NewSnapshot {
+        origin: origin.clone(),
+        fetch: Fetch {
+            fetched_at: fetched.fetched_at,
+            outcome,
+            max_age_seconds: fetched.max_age_seconds,
+            chain: fetched.chain.into_iter().map(hop).collect(),
+        },
+        source: source.to_owned(),
+        body: fetched.body.into(),
+    })
+}
+
+fn failure(kind: FailureKind) -> Failure {
+    match kind {
+        FailureKind::Dns => Failure::Dns,
+        FailureKind::Connect => Failure::Connect,
+        FailureKind::Tls => Failure::Tls,
+        FailureKind::Timeout => Failure::Timeout,
+        FailureKind::Interrupted => Failure::Interrupted,
+        FailureKind::InvalidResponse | FailureKind::BadChunking | FailureKind::BadEncoding => {
+            Failure::InvalidResponse
+        }
+    }
 }

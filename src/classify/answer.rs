@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use botaudit_robots::named_enum;
+
 use crate::judge::robots::Robots;
 use crate::judge::verdict::{DatedVerdict, Verdict};
-use botaudit_robots::named_enum;
 
 use super::url_parts::InvalidUrl;
 

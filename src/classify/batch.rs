@@ -3,9 +3,7 @@
 //! The rows are judged origin by origin. So each robots.txt is looked up once per batch and does
 //! not have to stay in memory.
 
-use std::collections::HashMap;
-use std::hint::black_box;
-use std::sync::Arc;
+use std::{collections::HashMap, hint::black_box, sync::Arc};
 
 use foldhash::fast::RandomState;
 
@@ -16,12 +14,14 @@ use crate::url::path::prepare;
 
 use super::answer::{Reason, RowVerdict, VerdictWord};
 use super::by_origin::{ByOrigin, RowTarget};
-use super::crawler_source::{CrawlerSource, CrawlerValue, crawler_of_row};
-use super::input_format::{CrawlerColumn, InputFormat, WantedColumns};
+use super::input_format::{
+    CrawlerColumn, CrawlerSource, CrawlerValue, InputFormat, WantedColumns, crawler_of_row,
+};
+use super::known_origin::{KnownOrigin, OriginCache};
 use super::outcome::{Detail, Outcomes};
 use super::rows::{InputRow, InputRows};
+use super::summary::VerdictCounts;
 use super::url_parts::{InvalidUrl, UrlParts};
-use super::{known_origin::KnownOrigin, origin_cache::OriginCache, summary::VerdictCounts};
 
 /// The settings that all batches share.
 #[derive(Debug)]

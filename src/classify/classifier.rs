@@ -1,7 +1,6 @@
 //! Verdicts on single URLs of many origins, for applications.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use crate::crawlers::registry::Registry;
 use crate::error::Result;

@@ -6,17 +6,13 @@
 
 pub mod answer;
 pub mod batch;
+pub mod batches;
 pub mod by_origin;
-pub mod classified;
 pub mod classifier;
-pub mod crawler_source;
 pub mod input_format;
-mod json_fields;
 pub mod known_origin;
 pub mod options;
-pub mod origin_cache;
 pub mod outcome;
-pub mod record_boundary;
 pub mod restrictions;
 pub mod rows;
 pub(crate) mod rule_changes;
@@ -25,9 +21,6 @@ pub mod summary;
 pub mod url_parts;
 pub mod verdicts;
 
-mod batch_reader;
-mod batch_worker;
-
 use crate::crawlers::cache::UserAgentCache;
 use crate::error::Result;
 use crate::input::source::Source;
@@ -35,10 +28,9 @@ use crate::merge::Merge;
 use crate::pipeline::{in_order::run_in_order, queue::QueueLimits};
 
 use batch::{BatchContext, BatchMemory};
-use batch_reader::BatchReader;
-use batch_worker::{BatchWorker, RenderedBatch};
+use batches::{BatchReader, BatchWorker, RenderedBatch};
+use known_origin::OriginCache;
 use options::{Classified, ClassifyOptions, ClassifyProgress, Render};
-use origin_cache::OriginCache;
 use summary::Summary;
 
 /// Batches under way besides one for each thread: on the way from the reader and to the writer.
@@ -121,7 +113,7 @@ mod tests {
     use crate::url::dialect::Dialect;
 
     use batch::JudgedBatch;
-    use crawler_source::CrawlerSource;
+    use input_format::CrawlerSource;
     use input_format::{InputFormat, WantedColumns};
     use outcome::Detail;
 

@@ -1,7 +1,6 @@
 //! The outcomes of a batch, each distinct one once.
 
-use std::ops::Range;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::judge::robots::BindingRule;

@@ -3,8 +3,7 @@
 use std::io;
 
 use crate::digest::Digest;
-use crate::judge::file_restriction::FileRestriction;
-use crate::judge::profile::CrawlerProfile;
+use crate::judge::{file_restriction::FileRestriction, profile::CrawlerProfile};
 use crate::robots::foreign::{Foreign, foreign};
 use crate::robots::parse::parse_body;
 use crate::table::csv::Row;

@@ -9,7 +9,8 @@ use crate::judge::Judge;
 use crate::mutex::lock;
 use crate::url::origin::Origin;
 
-use super::{known_origin::KnownOrigin, origin_cache::OriginCache, url_parts::UrlParts};
+use super::known_origin::{KnownOrigin, OriginCache};
+use super::url_parts::UrlParts;
 
 /// A cache of origins, and what is being read for it.
 #[derive(Debug)]

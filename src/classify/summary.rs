@@ -1,12 +1,14 @@
-//! Counts instead of rows: by crawler, by origin, by rule.
+//! Counts instead of rows: by crawler, by origin, by rule; and these counts as CSV.
 
 use std::collections::BTreeMap;
 
 use crate::bounded::StableHash;
+use crate::error::Result;
 use crate::merge::Merge;
+use crate::table::csv::Row;
 
 use super::outcome::{Outcome, Outcomes};
-use super::{answer::VerdictWord, crawler_source::CrawlerSource};
+use super::{answer::VerdictWord, input_format::CrawlerSource};
 
 /// The size of a counted origin or rule without its key, in bytes: its place in a map of which two
 /// thirds are in use, and in the list that is sorted at the end.
@@ -230,6 +232,61 @@ fn rule_key(outcomes: &Outcomes, outcome: &Outcome, origin_key: &[u8]) -> Option
     let (line, directive) = (line.as_bytes(), rule.directive.as_bytes());
     let (by, origin) = (&[By::Rule as u8][..], &origin_key[1..]);
     Some([by, origin, b"\0", line, b"\0", directive, b"\0", rule.pattern].concat())
+}
+
+/// The columns before the counts.
+const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "pattern"];
+
+/// Gives `put` rows by crawler, then by crawler and origin, then by crawler, origin and rule. They are
+/// sorted; a row for others comes last and says about how many they are.
+///
+/// # Errors
+/// The first error of `put`.
+pub(crate) fn write_summary(
+    summary: &SortedSummary,
+    crawlers: &CrawlerSource<'_>,
+    mut put: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    put(summary_header().as_bytes())?;
+    for (&crawler, counts) in &summary.crawlers {
+        put(&row(&["crawler", crawlers.name(crawler)], counts))?;
+    }
+    let end_of_origins = summary.kept.partition_point(|(key, _)| By::of(key) == By::Origin);
+    let (origins, rules) = summary.kept.split_at(end_of_origins);
+    write_keys("origin", origins, summary.other_origins, &mut put)?;
+    write_keys("rule", rules, summary.other_rules, &mut put)
+}
+
+/// The header line.
+pub(crate) fn summary_header() -> String {
+    let words = VerdictWord::ALL.map(|word| word.as_str().replace('-', "_"));
+    format!("\"{}\",\"urls\",\"{}\"\n", KEYS.join("\",\""), words.join("\",\""))
+}
+
+fn write_keys(
+    by: &str,
+    kept: &[KeyCounts],
+    others: Option<Others>,
+    put: &mut impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    for (key, counts) in kept {
+        let key = String::from_utf8_lossy(&key[1..]);
+        let cells: Vec<&str> = std::iter::once(by).chain(key.splitn(5, '\0')).collect();
+        put(&row(&cells, counts))?;
+    }
+    let Some(Others { about, counts, .. }) = others else { return Ok(()) };
+    let how_many = format!("about {about}, more than --memory holds");
+    put(&row(&[by, "(others)", "(others)", "", "", &how_many], &counts))
+}
+
+fn row(cells: &[&str], counts: &VerdictCounts) -> Vec<u8> {
+    let mut row = Row::default();
+    for index in 0..KEYS.len() {
+        row.text(cells.get(index).unwrap_or(&""));
+    }
+    let counts = VerdictWord::ALL.map(|word| counts.of(word));
+    row.counts([counts.iter().sum()]).counts(counts);
+    [row.written().as_bytes(), b"\n"].concat()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Splits a URL of a list into authority, and path with query.
 
+use botaudit_robots::named_enum;
 use memchr::memchr3;
 
 use crate::url::target::split_scheme;
-use botaudit_robots::named_enum;
 
 /// The longest URL that is judged; servers refuse longer ones.
 pub const URL_BYTES_MAX: usize = 64 << 10;

@@ -7,15 +7,15 @@ use std::sync::OnceLock;
 
 use serde::de::IgnoredAny;
 
-use crate::classify::outcome::{Detail, Outcome, Outcomes};
-use crate::classify::{answer::VerdictWord, batch::JudgedBatch, crawler_source::CrawlerSource};
-use crate::classify::{input_format::InputFormat, rows::InputRow};
-use crate::digest::Digest;
+use crate::digest::{Digest, SNAPSHOT_BYTES, digest_text};
 use crate::error::{Error, Result};
+use crate::table::escape::{
+    csv_cell, is_plain_cell, is_plain_text, push_in_quotes, push_quoted, visible,
+};
 
-use crate::table::digest_text::{SNAPSHOT_BYTES, digest_text};
-use crate::table::escape::{csv_cell, push_in_quotes, push_quoted, visible};
-use crate::table::plain_text::{is_plain_cell, is_plain_text};
+use super::input_format::{CrawlerSource, InputFormat};
+use super::outcome::{Detail, Outcome, Outcomes};
+use super::{answer::VerdictWord, batch::JudgedBatch, rows::InputRow};
 
 /// The columns of the long form, after those of the input.
 pub const COLUMNS: [&str; 10] = [

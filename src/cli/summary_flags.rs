@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use clap::{Arg, Args, Command};
 
 use crate::config::size::positive;
-use crate::report::summary_view::{SummaryBy, SummaryView};
+use crate::report::summary_table::{SummaryBy, SummaryView};
 
 use super::terminal::OutputStream;
 use super::value_names::{SUMMARY_ROWS, one_of};

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use clap::{ArgAction, Args, ColorChoice, ValueEnum};
 use terminal_size::{Width, terminal_size_of};
 
-use crate::report::palette::Palette;
+use crate::report::terminal_text::Palette;
 
 /// The width if the output is not a terminal.
 const COLUMNS: usize = 100;

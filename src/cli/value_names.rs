@@ -6,7 +6,7 @@ use crate::classify::input_format::ListSyntax;
 use crate::classify::verdicts::Layout;
 use crate::config::option_value::DIALECTS;
 use crate::deny::form::{DenyBy, Form};
-use crate::report::summary_view::SummaryBy;
+use crate::report::summary_table::SummaryBy;
 use crate::run::check::CheckForm;
 use crate::run::report::ReportForm;
 use crate::run::robots::restrictions::Every;

@@ -212,6 +212,7 @@ fn advance<T: Copy + Ord>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn content(networks: impl Iterator<Item = u32>) -> Content {
         let single = networks.map(|address| Network::V4(2 * address, 2 * address));
@@ -234,11 +235,8 @@ mod tests {
     /// however networks grow, shrink, split and join.
     #[test]
     fn networks_that_change_keep_the_times_of_each_address() {
-        let mut state = 1_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % below
-        };
+        let mut generator = Random::new();
+        let mut random = |below: usize| generator.below(below) as u64;
         for _ in 0..60 {
             let contents: Vec<Vec<(u32, u32)>> = (0..1 + random(5))
                 .map(|_| {

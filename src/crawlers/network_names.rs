@@ -119,15 +119,15 @@ fn canonical(network: IpNet) -> IpNet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
     use std::fmt::Write;
 
     fn parse(rows: &str) -> Result<NetworkNames> {
         NetworkNames::parse(Path::new("n.csv"), format!("prefix,network\n{rows}").as_bytes())
     }
 
-    fn random(state: &mut u64, below: u32) -> u32 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (*state >> 33) as u32 % below
+    fn number(random: &mut Random, below: u32) -> u32 {
+        random.below(below as usize) as u32
     }
 
     #[test]
@@ -157,14 +157,14 @@ mod tests {
 
     #[test]
     fn every_name_is_that_of_trying_each_network() {
-        let state = &mut 1;
+        let random = &mut Random(1);
         for _ in 0..50 {
             let mut list: Vec<(u32, u32, String)> = Vec::new();
             for _ in 0..30 {
-                let host = u32::MAX >> (20 + random(state, 12));
-                let first = (0xc000_0000 | random(state, 1 << 16)) & !host;
+                let host = u32::MAX >> (20 + number(random, 12));
+                let first = (0xc000_0000 | number(random, 1 << 16)) & !host;
                 if !list.iter().any(|(other, size, _)| (*other, *size) == (first, host)) {
-                    list.push((first, host, format!("n{}", random(state, 5))));
+                    list.push((first, host, format!("n{}", number(random, 5))));
                 }
             }
             let rows = list.iter().fold(String::new(), |mut rows, (first, host, name)| {
@@ -174,7 +174,7 @@ mod tests {
             });
             let networks = parse(&rows).unwrap();
             for _ in 0..500 {
-                let address = 0xc000_0000 | random(state, 1 << 16);
+                let address = 0xc000_0000 | number(random, 1 << 16);
                 let holds = list.iter().filter(|(first, host, _)| address & !host == *first);
                 let expected = holds.min_by_key(|(_, host, _)| host).map(|(_, _, name)| &**name);
                 let found = networks.name_of(std::net::Ipv4Addr::from_bits(address).into());

@@ -273,6 +273,7 @@ fn better(left: Option<Vec<Vec<u8>>>, right: Option<Vec<Vec<u8>>>) -> Option<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[track_caller]
     fn check(text: &str, exactness: &str, needles: &str) {
@@ -381,14 +382,8 @@ mod tests {
     /// Patterns of random pieces: needles are sound, and exact ones suffice.
     #[test]
     fn needles_of_any_pattern_are_sound() {
-        let mut state = 1_u64;
-        let mut below = |limit: usize| {
-            // The constants of Knuth's MMIX.
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % limit
-        };
+        let mut random = Random::new();
+        let mut below = |limit: usize| random.below(limit);
         for _ in 0..2000 {
             let text: String = (0..=below(5)).map(|_| PIECES[below(PIECES.len())]).collect();
             let Ok(pattern) = Pattern::new(&text) else { continue };

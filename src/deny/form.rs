@@ -2,11 +2,8 @@
 
 use botaudit_robots::named_enum;
 
-use super::forms::{
-    apache, caddy, cloudflare, crowdsec, fail2ban, haproxy, lighttpd, nftables, nginx, pf, traefik,
-};
 use super::pattern::{Anchors, HEADER};
-use super::rules::DenyRules;
+use super::{firewalls, proxies, rules::DenyRules, web_servers};
 
 named_enum! {
     /// A syntax of rules.
@@ -66,7 +63,7 @@ impl Form {
     /// The start and the end of a user agent.
     pub(crate) fn anchors(self) -> Anchors {
         match self {
-            Form::Fail2ban => fail2ban::ANCHORS,
+            Form::Fail2ban => firewalls::FAIL2BAN_ANCHORS,
             _ => HEADER,
         }
     }
@@ -74,17 +71,17 @@ impl Form {
     /// The text of `rules`.
     pub(crate) fn text(self, rules: &DenyRules) -> String {
         match self {
-            Form::Nginx => nginx::text(rules),
-            Form::Apache => apache::text(rules),
-            Form::Caddy => caddy::text(rules),
-            Form::Haproxy => haproxy::text(rules),
-            Form::Lighttpd => lighttpd::text(rules),
-            Form::Traefik => traefik::text(rules),
-            Form::Nftables => nftables::text(rules),
-            Form::Pf => pf::text(rules),
-            Form::Fail2ban => fail2ban::text(rules),
-            Form::Crowdsec => crowdsec::text(rules),
-            Form::Cloudflare => cloudflare::text(rules),
+            Form::Nginx => web_servers::nginx(rules),
+            Form::Apache => web_servers::apache(rules),
+            Form::Caddy => proxies::caddy(rules),
+            Form::Haproxy => proxies::haproxy(rules),
+            Form::Lighttpd => web_servers::lighttpd(rules),
+            Form::Traefik => proxies::traefik(rules),
+            Form::Nftables => firewalls::nftables(rules),
+            Form::Pf => firewalls::pf(rules),
+            Form::Fail2ban => firewalls::fail2ban(rules),
+            Form::Crowdsec => firewalls::crowdsec(rules),
+            Form::Cloudflare => firewalls::cloudflare(rules),
         }
     }
 }

@@ -4,8 +4,11 @@
 //! through [`pattern::portable`], and everything else through [`rules::comment`].
 
 pub mod form;
-mod forms;
 pub mod pattern;
 pub mod replay;
 pub mod rules;
 pub mod selection;
+
+mod firewalls;
+mod proxies;
+mod web_servers;

@@ -5,10 +5,9 @@
 
 use std::fmt::Write;
 
-use regex_syntax::ast::{
-    AssertionKind, Ast, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem,
-    GroupKind, Literal, RepetitionKind, RepetitionRange, parse::Parser,
-};
+use regex_syntax::ast::parse::Parser;
+use regex_syntax::ast::{AssertionKind, Ast, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet};
+use regex_syntax::ast::{ClassSetItem, GroupKind, Literal, RepetitionKind, RepetitionRange};
 
 /// Characters that mean themselves outside of classes, in every form and within its quotes.
 const PLAIN: &str = " -_/,:=@!~&";

@@ -3,10 +3,7 @@
 //! The rules are tried by their text, as the servers try them. Only who is refused is decided by the
 //! registry.
 
-use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::path::Path;
-use std::sync::Arc;
+use std::{collections::BTreeMap, net::IpAddr, path::Path, sync::Arc};
 
 use crate::audit::client_address::client_address;
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
@@ -16,9 +13,8 @@ use crate::error::{Error, Result};
 use crate::input::chunks::{Chunk, Chunks};
 use crate::input::source::{FileId, Source};
 use crate::input::{lines::lines, open::open};
-use crate::logs::detect::detect;
-use crate::logs::hints::Hints;
-use crate::logs::{LineContent, format::Format, record::Record, record::Scratch};
+use crate::logs::record::{Record, Scratch};
+use crate::logs::{LineContent, detect::detect, format::Format, hints::Hints};
 use crate::numbers::{counted, grouped};
 use crate::table::escape::visible;
 use crate::url::target::Target;

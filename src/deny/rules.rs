@@ -4,9 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Subnets, Ipv6Subnets};
 
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::networks::Network;
-use crate::crawlers::{pattern::Pattern, ranges::Ranges, registry::Registry};
+use crate::crawlers::registry::Registry;
+use crate::crawlers::{crawler::CrawlerId, networks::Network, pattern::Pattern, ranges::Ranges};
 use crate::error::{Error, Result};
 use crate::net::address::is_public;
 use crate::table::escape::visible;
@@ -67,6 +66,18 @@ pub(crate) struct DeniedNetworks {
     pub why: String,
     /// In order, IPv4 first.
     pub networks: Vec<IpNet>,
+}
+
+impl AgentGroup {
+    /// Who is refused, and why, as comments.
+    pub(super) fn reasons(&self) -> String {
+        self.denied.iter().map(|agent| format!("# {}\n", comment(&agent.why))).collect()
+    }
+
+    /// The patterns of what is refused.
+    pub(super) fn patterns(&self) -> Vec<String> {
+        self.denied.iter().map(|agent| agent.pattern.clone()).collect()
+    }
 }
 
 impl DenyRules {

@@ -2,9 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::audit::conduct::Conduct;
-use crate::audit::crawler_row::ActorRow;
-use crate::audit::model::ReportModel;
+use crate::audit::{conduct::Conduct, crawler_row::ActorRow, model::ReportModel};
 use crate::crawlers::crawler::{CrawlerId, TOOL_PURPOSES};
 use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::error::{Error, Result};

@@ -26,15 +26,14 @@
 use serde_json::{Map, Value, json};
 
 use crate::crawlers::crawler::Obligation;
-use crate::explain::{
-    DialectVerdict, Explanation, File, Undecided, checked_crawler::CrawlerKind, in_force::InForce,
-};
 use crate::judge::explained::{Bound, BoundBy, Match};
 use crate::judge::usage::StatedPreference;
 use crate::robots::model::ProductToken;
-
-use super::words::{change, reason, undecided_words, verdict};
 use crate::table::escape::visible;
+
+use super::in_force::InForce;
+use super::words::{change, reason, undecided_words, verdict};
+use super::{DialectVerdict, Explanation, File, Undecided, checked_crawler::CrawlerKind};
 
 /// The most rules and User-agent lines in one object. A robots.txt may have tens of thousands.
 const LISTED_MAX: usize = 1_000;

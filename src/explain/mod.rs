@@ -3,7 +3,6 @@
 //! The result is data; `report` renders it. First, [`locate`] finds the robots.txt for a URL. Then
 //! [`explain`] determines the verdict for a crawler and its reasons.
 
-pub mod change;
 pub mod checked_crawler;
 pub mod in_force;
 pub mod json;
@@ -16,16 +15,14 @@ use std::sync::Arc;
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
 use crate::judge::explained::{Bound, Match, matches};
-use crate::judge::usage::StatedPreference;
 use crate::judge::verdict::{JudgedAt, Verdict};
-use crate::judge::{HostSource, Judge, messages::failure_message};
-use crate::judge::{origin_history::OriginHistory, robots::Robots, timeline::BeforeFirst};
+use crate::judge::{HostSource, Judge, messages::failure_message, origin_history::OriginHistory};
+use crate::judge::{robots::Robots, timeline::BeforeFirst, usage::StatedPreference};
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, origin::Origin, path::prepare, target::Target};
 
-use change::{PathChange, changes};
 use in_force::InForce;
-use reason::{DecisionReason, reason, without_rules};
+use reason::{DecisionReason, PathChange, changes, reason, without_rules};
 
 /// A URL with its robots.txt.
 #[derive(Clone, Debug)]

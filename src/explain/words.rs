@@ -1,12 +1,12 @@
 //! Texts for the parts of an explanation: verdicts, reasons, path changes, mistakes.
 
 use crate::crawlers::crawler::{Crawler, Obligation, StatedPolicy};
-use crate::explain::{DialectVerdict, Undecided};
-use crate::explain::{change::PathChange, checked_crawler::CrawlerKind, reason::DecisionReason};
 use crate::judge::timeline::AllowAll;
+use crate::table::escape::visible;
 use crate::url::origin::Origin;
 
-use crate::table::escape::visible;
+use super::reason::{DecisionReason, PathChange};
+use super::{DialectVerdict, Undecided, checked_crawler::CrawlerKind};
 
 /// The most characters shown of one pattern or value. A line of a robots.txt can have 16 KiB.
 const SHOWN_CHARS_MAX: usize = 120;

@@ -209,6 +209,7 @@ impl Found<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// The lines and quotes by definition.
     fn slowly(bytes: &[u8]) -> Vec<(&[u8], Option<[u32; 6]>)> {
@@ -257,18 +258,14 @@ mod tests {
             "bcd efg hijklmno",
             "",
         ];
-        let mut state = 1_u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) as usize % below
-        };
+        let mut random = Random::new();
         for _ in 0..3000 {
-            let count = random(60);
-            let text: String = (0..count).map(|_| pieces[random(pieces.len())]).collect();
+            let count = random.below(60);
+            let text: String = (0..count).map(|_| pieces[random.below(pieces.len())]).collect();
             check(text.as_bytes());
             check(format!("{text}\n").as_bytes());
         }
-        let text: String = (0..60_000).map(|_| pieces[random(pieces.len())]).collect();
+        let text: String = (0..60_000).map(|_| pieces[random.below(pieces.len())]).collect();
         assert!(text.len() > 2 * PART_BYTES);
         check(text.as_bytes());
     }

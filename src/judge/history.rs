@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::archive::entry::{BodyKey, HistoryEntry};
+use crate::archive::snapshot::{BodyKey, HistoryEntry};
 
 use super::timeline::{Sighting, Timeline, Version};
 

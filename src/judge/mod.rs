@@ -49,7 +49,7 @@ use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
 use crate::robots::parse::{cut, parse_body};
 use crate::robots::usage::UsageSignal;
-use crate::robots::{body::RobotsBody, foreign::Foreign, foreign::foreign};
+use crate::robots::{RobotsBody, foreign::Foreign, foreign::foreign};
 use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 
 use by_crawler::ByCrawler;

@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::matcher::{compiled::CompiledPolicy, select::Selection};
 use crate::mutex::lock;
 use crate::robots::model::{Group, ParsedRobotsTxt};
-use crate::robots::{body::RobotsBody, foreign::Foreign};
+use crate::robots::{RobotsBody, foreign::Foreign};
 
 use crate::url::{dialect::Dialect, path::PathQuery};
 

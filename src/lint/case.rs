@@ -4,9 +4,10 @@
 //! only for an Allow rule without any Disallow rule that covers it: if the case is intended, that
 //! rule has no effect.
 
-use crate::lint::catalogue::Code;
-use crate::lint::diagnostic::{Diagnostics, quote, say};
 use crate::robots::model::{Directive, Rule};
+
+use super::catalogue::Code;
+use super::diagnostic::{Diagnostics, quote, say};
 
 /// The most rules compared with one, on either side of it in the order of their literals.
 const LOOKED_AT_MAX: usize = 64;

@@ -1,6 +1,6 @@
 //! The findings of a file, limited in number and length.
 
-use crate::lint::catalogue::{Code, LINTS, Severity};
+use super::catalogue::{Code, LINTS, Severity};
 
 /// The most findings of one code that are kept; further ones are only counted. A file of 500 KiB
 /// can have a quarter of a million bad lines.
@@ -8,6 +8,10 @@ pub const KEPT_MAX: usize = 1000;
 
 /// The most bytes of a quotation from the file.
 const QUOTED_BYTES_MAX: usize = 60;
+
+/// The codes whose findings come in runs, and the most lines from one finding of a run to the next.
+const RUNS: [(Code, u32); 3] =
+    [(Code::GroupContinues, 4), (Code::RedundantRule, 2), (Code::CrawlDelayIgnored, 6)];
 
 /// A finding. Message and advice quote the file: they may contain foreign bytes that are not UTF-8
 /// or not printable.
@@ -85,13 +89,18 @@ impl Diagnostics {
         self.counts[code.index()] = 0;
     }
 
-    /// Joins the findings with `code` that follow each other in runs: `continues` is asked for each
-    /// one and the next. The first says how many are like it. The findings are sorted.
-    pub(super) fn join_runs(
-        &mut self,
-        code: Code,
-        continues: impl Fn(&Diagnostic, &Diagnostic) -> bool,
-    ) {
+    /// Joins the findings that repeat line by line to the first one of their run, which says how
+    /// many are like it. The findings are sorted.
+    pub(super) fn join_runs(&mut self) {
+        for (code, lines_max) in RUNS {
+            self.join_runs_of(code, |last, next| {
+                next.line - last.line <= lines_max && is_alike(code, last, next)
+            });
+        }
+    }
+
+    /// Joins the findings with `code`: `continues` is asked for each one and the next.
+    fn join_runs_of(&mut self, code: Code, continues: impl Fn(&Diagnostic, &Diagnostic) -> bool) {
         let is_of_code = |diagnostic: &Diagnostic| diagnostic.code == code;
         if self.count(code) < 2 || self.count(code) > KEPT_MAX {
             return;
@@ -167,6 +176,16 @@ pub(super) fn few(names: &[&[u8]]) -> Vec<u8> {
         text.extend(format!(" and {} more", names.len() - SHOWN_MAX).bytes());
     }
     text
+}
+
+/// Whether the findings say the same of their lines.
+fn is_alike(code: Code, one: &Diagnostic, other: &Diagnostic) -> bool {
+    // Rules that another one covers are alike if it is the same one.
+    let cover = |finding: &Diagnostic| {
+        let at = memchr::memmem::rfind(&finding.message, b" is covered by ");
+        at.map(|at| finding.message[at..].to_vec())
+    };
+    code != Code::RedundantRule || cover(one) == cover(other)
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::lint::catalogue::{LINTS, Lint, Severity};
-use crate::lint::diagnostic::{Diagnostic, Diagnostics};
-
 use crate::table::escape::visible;
+
+use super::catalogue::{LINTS, Lint, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics};
 
 /// The most findings of one code that the text shows for a file; the others are counted.
 fn shown_max(severity: Severity) -> usize {

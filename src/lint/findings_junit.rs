@@ -3,12 +3,11 @@
 //! A file is a suite. Each finding that fails a run is a failed test; a file without them is one test
 //! that passed. Other findings are the output of the suite.
 
-use crate::lint::catalogue::Severity;
-use crate::lint::diagnostic::{Diagnostic, Diagnostics};
+use crate::table::escape::visible;
 use crate::time::UtcTime;
 
-use super::findings::sentence;
-use crate::table::escape::visible;
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::{catalogue::Severity, findings::sentence};
 
 /// The findings of `files` at `now`; warnings fail a run that `is_strict`.
 pub(crate) fn findings_junit(

@@ -3,9 +3,8 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use crate::lint::catalogue::{LINTS, Lint, Severity};
-use crate::lint::diagnostic::{Diagnostic, Diagnostics};
-
+use super::catalogue::{LINTS, Lint, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics};
 use super::findings::sentence;
 
 /// What is not encoded in the path of a URI.

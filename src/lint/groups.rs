@@ -1,13 +1,14 @@
 //! Groups: merged ones, empty ones, and fields that depend on their group.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::crawlers::crawler::CrawlDelaySupport;
-use crate::lint::diagnostic::{Diagnostics, few, quote, quoting, say};
-use crate::lint::{catalogue::Code, known_tokens::KnownTokens};
 use crate::robots::field::{self, Content, FieldKind};
 use crate::robots::lines::lines;
 use crate::robots::model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule};
 
-use std::collections::{HashMap, HashSet};
+use super::diagnostic::{Diagnostics, few, quote, quoting, say};
+use super::{catalogue::Code, known_tokens::KnownTokens};
 
 /// Two User-agent lines with the same identity mean the same crawlers.
 pub(super) fn identity(token: &ProductToken) -> Vec<u8> {

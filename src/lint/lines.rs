@@ -1,9 +1,10 @@
 //! Single lines: those that parsers ignore, and those that only some parsers read.
 
-use crate::lint::diagnostic::{Diagnostics, quote, quoting, say, short};
-use crate::lint::{catalogue::Code, distance::distance, fields, patterns, usage};
 use crate::robots::field::{self, Content, Field, FieldKind, Separator, Spelling};
 use crate::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
+
+use super::diagnostic::{Diagnostics, quote, quoting, say, short};
+use super::{catalogue::Code, fields, known_tokens::distance, patterns};
 
 /// The standard fields in their correct spelling, and the typos with which they are still
 /// recognised.
@@ -49,7 +50,7 @@ pub(super) fn diagnose(text: &[u8], diagnostics: &mut Diagnostics) {
                     FieldKind::Unknown => diagnose_unknown(&line, &field, &mut seen, diagnostics),
                     FieldKind::Unused => {
                         let is_in_group = position.user_agent.is_some();
-                        usage::diagnose_line(line.number, &field, is_in_group, diagnostics);
+                        fields::diagnose_statement(line.number, &field, is_in_group, diagnostics);
                         fields::diagnose_unused(line.number, &field, &mut seen, diagnostics);
                     }
                     _ => diagnose_known(&line, &field, diagnostics),
@@ -161,7 +162,7 @@ fn diagnose_unknown(
     seen: &mut fields::SeenFields,
     diagnostics: &mut Diagnostics,
 ) {
-    if usage::diagnose_license(line.number, field, diagnostics) {
+    if fields::diagnose_license(line.number, field, diagnostics) {
         return;
     }
     let (key, value) = (field.key, field.value);

@@ -13,19 +13,14 @@ pub mod findings_junit;
 pub mod findings_sarif;
 pub mod known_tokens;
 
-pub mod distance;
-
 mod case;
 mod fields;
 mod groups;
 mod lines;
-mod old_names;
 mod patterns;
 mod plain;
 mod redundancy;
-mod runs;
 mod tokens;
-mod usage;
 mod whole_file;
 
 use bytes::Bytes;
@@ -68,12 +63,12 @@ pub fn lint(body: &[u8], names: &KnownTokens<'_>, dialect: Dialect) -> Diagnosti
         }
         diagnose_encoding(&robots, &mut diagnostics);
         tokens::diagnose(&robots, names, &mut diagnostics);
-        usage::diagnose(&robots, &mut diagnostics);
+        fields::diagnose_usage(&robots, &mut diagnostics);
         groups::diagnose(text, &robots, names, &mut diagnostics);
         redundancy::diagnose(&read_in(robots, dialect), dialect, &mut diagnostics);
     }
     diagnostics.sort();
-    runs::join(&mut diagnostics);
+    diagnostics.join_runs();
     diagnostics
 }
 

@@ -1,13 +1,14 @@
 //! The value of one rule: whether it can match, and for which crawlers.
 
-use crate::lint::catalogue::Code;
-use crate::lint::diagnostic::{Diagnostics, quoting, say, short};
+use memchr::memmem;
+
 use crate::matcher::pattern;
 use crate::robots::field::{Field, FieldKind};
 use crate::robots::model::{Directive, Rule};
 use crate::url::{dialect::Dialect, path};
 
-use memchr::memmem;
+use super::catalogue::Code;
+use super::diagnostic::{Diagnostics, quoting, say, short};
 
 /// Texts that occur in regular expressions and hardly ever in paths.
 const REGEX_SIGNS: [&[u8]; 8] =

@@ -57,6 +57,7 @@ mod tests {
     use crate::lint::catalogue::Severity;
     use crate::lint::diagnostic::Diagnostics;
     use crate::lint::lines;
+    use crate::random::Random;
 
     /// Lines of all kinds in any order: what is plain has no error.
     #[test]
@@ -85,14 +86,12 @@ mod tests {
             "Disallow: *",
             "User-agent: **",
         ];
-        let mut state = 7_u64;
-        let mut count = 0;
+        let (mut random, mut count) = (Random::new(), 0);
         for _ in 0..20_000 {
             let mut text = String::new();
             for _ in 0..4 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                text += parts[(state >> 33) as usize % parts.len()];
-                text += if state >> 40 & 1 == 0 { "\n" } else { "\r\n" };
+                text += parts[random.below(parts.len())];
+                text += if random.below(2) == 0 { "\n" } else { "\r\n" };
             }
             if is_plain(text.as_bytes()) {
                 count += 1;

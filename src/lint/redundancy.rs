@@ -6,13 +6,14 @@
 //! their literals, the rules that can cover one form a stack, so a set takes time proportional to
 //! its bytes.
 
-use crate::lint::diagnostic::{Diagnostics, quote, say};
-use crate::lint::{case, catalogue::Code, groups::identity};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use crate::matcher::pattern;
 use crate::robots::model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule};
 use crate::url::dialect::Dialect;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use super::diagnostic::{Diagnostics, quote, say};
+use super::{case, catalogue::Code, groups::identity};
 
 /// The most rules that are checked as covers of one rule, and the most that are checked for being
 /// in between. Beyond it, nothing is reported.

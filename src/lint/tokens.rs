@@ -1,13 +1,15 @@
-//! The values of User-agent lines: which crawlers they name, and how parsers read them.
+//! The values of User-agent lines: which crawlers they name, and how parsers read them; names that are
+//! similar or were given up.
+
+use std::collections::HashSet;
 
 use crate::crawlers::crawler::{Crawler, InformationSource, RepApplies, Visibility};
-use crate::lint::diagnostic::{Diagnostics, few, quote, quoting, say, short};
-use crate::lint::{catalogue::Code, known_tokens::KnownTokens, old_names};
 use crate::numbers::counted;
 use crate::robots::field::strip;
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
-use std::collections::HashSet;
+use super::diagnostic::{Diagnostics, few, quote, quoting, say, short};
+use super::{catalogue::Code, known_tokens::KnownTokens};
 
 /// The most names of a file that are compared with all known ones. A file of 500 KiB can have
 /// 30,000 unknown names; real ones have a few hundred at most.
@@ -189,7 +191,7 @@ fn is_explained(
     diagnostics: &mut Diagnostics,
 ) -> bool {
     let name = token_part(&token.written);
-    if let Some(what) = old_names::retired(name) {
+    if let Some(what) = retired(name) {
         diagnostics.add(token.line, Code::RetiredToken, || {
             let message = quoting("no crawler has the name {} any more", name);
             (message, format!("You can remove it: {what}."))
@@ -206,7 +208,7 @@ fn is_explained(
         });
         return true;
     }
-    !old_names::is_own(name) && is_misspelt(token, names, diagnostics)
+    !is_own(name) && is_misspelt(token, names, diagnostics)
 }
 
 /// Whether the name is a misspelled known one; a finding is then added.
@@ -255,4 +257,28 @@ fn diagnose_unknown(unknown: &[&ProductToken], diagnostics: &mut Diagnostics) {
 fn token_part(text: &[u8]) -> &[u8] {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     &text[..text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len())]
+}
+
+/// Names of small or old programs of their own, which are similar to those of known crawlers.
+const OWN: [&str; 8] =
+    ["Aboundex", "Buddy", "DISCo", "factbot", "LinkChecker", "Roverbot", "Verity", "YodaoBot"];
+
+/// Names that a crawler had, with what became of it.
+const RETIRED: [(&str, &str); 5] = [
+    ("Googlebot-Mobile", "Googlebot crawls for phones, too, so write 'User-agent: Googlebot'"),
+    ("DuplexWeb-Google", "Google closed the service"),
+    ("googleweblight", "Google closed the service"),
+    ("Scooter", "it was AltaVista's, which closed in 2013"),
+    ("Twiceler", "it was Cuil's, which closed in 2010"),
+];
+
+/// Whether a program of its own has this name.
+pub(super) fn is_own(name: &[u8]) -> bool {
+    OWN.iter().any(|own| own.as_bytes().eq_ignore_ascii_case(name))
+}
+
+/// What became of the crawler with this name; `None` if it is not known to be retired.
+pub(super) fn retired(name: &[u8]) -> Option<&'static str> {
+    let found = RETIRED.iter().find(|(retired, _)| retired.as_bytes().eq_ignore_ascii_case(name));
+    found.map(|(_, what)| *what)
 }

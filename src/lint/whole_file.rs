@@ -1,14 +1,14 @@
 //! The file as a whole: whether it is text, and how much of it counts.
 
-use crate::lint::catalogue::Code;
-use crate::lint::diagnostic::Diagnostics;
+use memchr::memmem;
+
 use crate::numbers::counted;
 use crate::robots::field::{self, Content, FieldKind};
 use crate::robots::foreign::{Foreign, is_page};
 use crate::robots::lines::{self, RobotsTxtLine};
 use crate::robots::parse::{BODY_BYTES_MAX, cut};
 
-use memchr::memmem;
+use super::{catalogue::Code, diagnostic::Diagnostics};
 
 /// Content that is not a robots.txt, by its beginning.
 const FOREIGN: [(&[u8], &str, &str); 4] = [

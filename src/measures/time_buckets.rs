@@ -311,33 +311,33 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::random::Random;
 
-    fn random(state: &mut u64, below: u64) -> u64 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (*state >> 33) % below
+    fn number(random: &mut Random, below: u64) -> u64 {
+        random.below(below as usize) as u64
     }
 
     #[test]
     fn any_order_and_split_give_what_a_map_gives() {
-        let state = &mut 1;
+        let random = &mut Random(1);
         for (additions, width) in [(0, 1), (1, 1), (50, 5), (3_000, 100), (3_000, 1_000_000)] {
             let mut expected = BTreeMap::<i64, u64>::new();
             let mut parts = vec![TimeBuckets::default(); 3];
             for at in 0..additions {
                 let bucket = match additions % 2 {
-                    0 => random(state, width) as i64 - 20,
+                    0 => number(random, width) as i64 - 20,
                     _ => at as i64 / 3,
                 };
-                let count = 1 + random(state, 300);
+                let count = 1 + number(random, 300);
                 *expected.entry(bucket).or_default() += count;
-                parts[random(state, 3) as usize].add(bucket, count);
+                parts[random.below(3)].add(bucket, count);
             }
-            let mut whole = parts.remove(random(state, 3) as usize);
+            let mut whole = parts.remove(random.below(3));
             parts.into_iter().for_each(|part| whole.absorb(part));
             assert_eq!(whole.total(), expected.values().sum::<u64>());
             assert!(whole.len_at_most() >= expected.len());
             assert_eq!(Vec::from_iter(whole.buckets()), Vec::from_iter(expected.clone()));
-            let from = random(state, width) as i64;
+            let from = number(random, width) as i64;
             whole.forget_from(from);
             expected.split_off(&from);
             assert_eq!(Vec::from_iter(whole.buckets()), Vec::from_iter(expected.clone()));

@@ -6,7 +6,7 @@ use std::{sync::mpsc, thread, time::Duration};
 use super::outcome::{FailureKind, Problem};
 
 /// The most addresses of one host that are tried.
-pub(crate) const ADDRESSES_MAX: usize = 8;
+const ADDRESSES_MAX: usize = 8;
 
 /// The addresses of `host`, which is a name or an address (IPv6 in brackets); at least one.
 ///

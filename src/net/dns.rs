@@ -9,10 +9,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 use std::{fs, path::Path};
 
+use botaudit_robots::named_enum;
 use simple_dns::{CLASS, Name, Packet, PacketFlag, QCLASS, QTYPE, RCODE, TYPE, rdata::RData};
 
 use crate::error::{Error, Result};
-use botaudit_robots::named_enum;
 
 /// The system's list of name servers.
 const RESOLV_CONF: &str = "/etc/resolv.conf";

@@ -7,9 +7,7 @@
 //! Each line is an address, a name that led back to it, and the times of the first and the last lookup that
 //! confirmed it, between which no gap is longer than twice [`PROOF_DAYS`].
 
-use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::{io, path::Path};
+use std::{collections::BTreeMap, io, net::IpAddr, path::Path};
 
 use jiff::Timestamp;
 
@@ -22,7 +20,7 @@ use super::dns::is_within;
 
 /// How many days before or after a request a confirmed lookup may be to verify it. Addresses of a
 /// cloud get new tenants.
-pub(crate) const PROOF_DAYS: i64 = 30;
+const PROOF_DAYS: i64 = 30;
 
 /// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 64 << 20;

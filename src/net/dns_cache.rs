@@ -17,10 +17,10 @@ use crate::time::UtcTime;
 use super::dns::{Question, RecordKind};
 
 /// The lifetime of an answer with records, in seconds.
-pub(crate) const ANSWER_SECONDS_MAX: i64 = 7 * 86_400;
+const ANSWER_SECONDS_MAX: i64 = 7 * 86_400;
 
 /// The lifetime of a negative answer, in seconds.
-pub(crate) const NOTHING_SECONDS_MAX: i64 = 86_400;
+const NOTHING_SECONDS_MAX: i64 = 86_400;
 
 /// The largest file that is read, about a million answers.
 const FILE_BYTES_MAX: u64 = 256 << 20;

@@ -5,17 +5,18 @@
 //! it. Each redirect is checked before it is followed. Only HTTP redirects count: frames, scripts
 //! and `meta refresh` are bodies.
 
-use std::{net::SocketAddr, time::Instant};
+use std::{net::SocketAddr, path::Path, time::Instant};
 
 use url::Url;
 
+use crate::error::Error;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::address::{is_public, lookup};
 use super::outcome::{FailureKind, FetchOutcome, Problem, Redirect, ServerResponse, excerpt};
-use super::settings::{Ports, Reach, Settings, USUAL_PORTS};
-use super::{ftp, http, timeout::Deadline};
+use super::settings::{Deadline, Ports, Reach, Settings, USUAL_PORTS};
+use super::{ftp, http};
 
 /// The longest target of a redirect that is followed, in bytes.
 const LOCATION_BYTES_MAX: usize = 8192;
@@ -323,6 +324,30 @@ fn target_of(base: &Url, location: &str) -> Option<Url> {
     let _ = url.set_username("");
     let _ = url.set_password(None);
     Some(url)
+}
+
+/// Downloads a published file, such as the address ranges of a crawler, completely or not at all;
+/// follows redirects as the settings allow.
+///
+/// # Errors
+/// If the file does not exist, or it has `body_bytes_max` bytes or more.
+pub fn download(url: &str, settings: &Settings) -> Result<Vec<u8>, Error> {
+    let invalid = |why: String| Error::invalid_file(Path::new(url), why);
+    let parsed = Url::parse(url).map_err(|err| invalid(err.to_string()))?;
+    if !matches!(parsed.scheme(), "http" | "https" | "ftp") || parsed.host_str().is_none() {
+        return Err(invalid("not an http, https or ftp URL".to_owned()));
+    }
+    let followed = follow(parsed, settings);
+    match followed.outcome {
+        FetchOutcome::Status(200) if followed.body.len() < settings.body_bytes_max => {
+            Ok(followed.body)
+        }
+        FetchOutcome::Status(200) => {
+            Err(invalid(format!("too large: {} bytes or more", settings.body_bytes_max)))
+        }
+        outcome if followed.note.is_empty() => Err(invalid(format!("download failed: {outcome}"))),
+        outcome => Err(invalid(format!("download failed: {outcome} ({})", followed.note))),
+    }
 }
 
 #[cfg(test)]

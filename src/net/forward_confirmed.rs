@@ -4,10 +4,9 @@
 //! address. The first step alone proves nothing, because the owner of an address can give it any
 //! name.
 
-use std::net::IpAddr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::{net::IpAddr, thread};
 
 use crate::mutex::{lock, unpoisoned};
 use crate::time::UtcTime;

@@ -16,7 +16,7 @@ use url::Url;
 
 use super::ftp_reply::{Class, Control, Reply, extended_port, passive_port};
 use super::outcome::{FailureKind, Problem, ServerResponse};
-use super::{settings::Settings, timeout::Deadline};
+use super::settings::{Deadline, Settings};
 
 /// A refusal is an answer, a fault is not.
 enum Stop {

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use super::outcome::{FailureKind, Problem, excerpt};
-use super::timeout::Deadline;
+use super::settings::Deadline;
 
 /// The longest line of a reply; servers send less than 1,000 bytes.
 const LINE_BYTES_MAX: usize = 4096;

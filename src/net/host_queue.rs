@@ -2,8 +2,7 @@
 //! never waits for a busy host while another host can be asked.
 
 use std::cmp::Reverse;
-use std::collections::hash_map::Entry;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque, hash_map::Entry};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 

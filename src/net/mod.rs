@@ -10,17 +10,13 @@ pub mod outcome;
 pub mod settings;
 
 pub mod address;
-pub mod cache_control;
 pub mod coding;
 pub(crate) mod dotted;
 mod ftp;
 pub mod ftp_reply;
-mod http;
-pub mod timeout;
-mod transport;
+pub(crate) mod http;
 
 pub mod batch;
-pub mod download;
 pub mod fetch;
 mod host_queue;
 

@@ -1,11 +1,14 @@
-//! The settings of fetches: limits, timeouts, identification.
+//! The settings of fetches: limits, timeouts, identification; and the deadline of one fetch.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::time::{Duration, Instant};
+use std::{fs, net::TcpStream, path::Path, sync::Arc};
 
 use ureq::http::HeaderValue;
 use ureq::tls::{Certificate, PemItem, RootCerts, parse_pem};
 
 use crate::error::{Error, Result};
+
+use super::outcome::Problem;
 
 /// The most bytes of a robots.txt that are read: the 512,000 that count, and one more to recognise
 /// a longer file.
@@ -150,6 +153,46 @@ impl Default for UserAgent {
     fn default() -> UserAgent {
         let about = "(+https://crates.io/crates/botaudit)";
         UserAgent(format!("botaudit/{} {about}", env!("CARGO_PKG_VERSION")))
+    }
+}
+
+/// The time limits of one fetch: for the whole, and between two reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    end: Instant,
+    read_timeout: Duration,
+}
+
+impl Deadline {
+    /// Starts with `total` for the fetch, and `read_timeout` for each read.
+    pub fn new(total: Duration, read_timeout: Duration) -> Deadline {
+        let now = Instant::now();
+        let century = Duration::from_secs(100 * 365 * 86_400);
+        let end = now.checked_add(total).unwrap_or(now + century);
+        Deadline { end, read_timeout }
+    }
+
+    /// Extends the deadline by time that the server did not cause.
+    pub(crate) fn extend(&mut self, waited: Duration) {
+        self.end += waited;
+    }
+
+    /// The same, but not after `until`.
+    pub(crate) fn capped(self, until: Option<Instant>) -> Deadline {
+        Deadline { end: until.map_or(self.end, |until| until.min(self.end)), ..self }
+    }
+
+    /// The remaining time, at most `most`; never zero, because that means no timeout to a socket.
+    pub(crate) fn left(&self, most: Duration) -> std::result::Result<Duration, Problem> {
+        let left = self.end.saturating_duration_since(Instant::now()).min(most);
+        if left.is_zero() { Err(Problem::timeout("the time limit was exceeded")) } else { Ok(left) }
+    }
+
+    /// Sets the timeout of the next read of `stream`.
+    pub(crate) fn arm(&self, stream: &TcpStream) -> std::result::Result<(), Problem> {
+        let left = Some(self.left(self.read_timeout)?);
+        let armed = stream.set_read_timeout(left).and_then(|()| stream.set_write_timeout(left));
+        armed.map_err(|err| Problem::of_io(&err))
     }
 }
 

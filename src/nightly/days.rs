@@ -10,7 +10,7 @@ use crate::report::directory::remove_report;
 use crate::time::Day;
 
 /// The symbolic link to the report of the last day.
-pub(crate) const LATEST: &str = "latest";
+const LATEST: &str = "latest";
 
 /// The directory of `day` below `reports`.
 pub(crate) fn day_directory(reports: &Path, day: Day) -> PathBuf {

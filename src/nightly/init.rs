@@ -10,7 +10,7 @@ use crate::logs::hints::Hints;
 use crate::table::escape::{has_hidden, visible};
 use crate::url::origin::Origin;
 
-use super::log_hosts::LogHosts;
+use super::log_identity::LogHosts;
 
 /// The usual paths of logs, each with a site name for logs with a general name.
 pub(crate) const LOGS: [(&str, &str); 7] = [

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::time::UtcTime;
 
 /// The file that is locked, in the directory of a site's reports.
-pub(crate) const LOCK: &str = ".lock";
+const LOCK: &str = ".lock";
 
 /// The most bytes that are read of the holder of a lock.
 const HOLDER_BYTES_MAX: u64 = 200;

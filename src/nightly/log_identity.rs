@@ -4,18 +4,18 @@
 //! the lines that were read of it. If it has fewer lines, it is the beginning of the log, or a copy
 //! of that, if the hashes of some of these lines agree.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::audit::probe::examine;
 use crate::input::checkpoint::{Checkpoint, Prefix};
 use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::source::{FileId, Location, Source};
-use crate::input::{chunks::Chunks, open::open};
+use crate::input::{chunks::Chunks, lasting_name::lasting_name, open::open};
+use crate::logs::hints::Hints;
 
 use super::state::inputs::RecordedInput;
 
@@ -162,9 +162,98 @@ pub(crate) fn is_file(source: &Source) -> bool {
     matches!(&source.location, Location::File(path) if path.is_file())
 }
 
+/// The most files that are examined of a log and its rotated files. A short file may contain only
+/// requests without a host, though the log has others.
+const FILES_MAX: usize = 3;
+
+/// Whether logs name hosts.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct LogHosts {
+    /// Logs without a host in any of their first lines.
+    pub unnamed: Vec<String>,
+    /// Whether another log names hosts.
+    pub is_any_named: bool,
+}
+
+/// The examined files of a log.
+#[derive(Default)]
+struct Examined {
+    files: usize,
+    /// Whether one of them names a host.
+    is_named: bool,
+}
+
+impl LogHosts {
+    /// Examines the regular files of `sources`. A file that cannot be opened, or without requests,
+    /// says nothing.
+    pub(crate) fn of(sources: &[Source], hints: &Hints) -> LogHosts {
+        let mut logs: BTreeMap<String, Examined> = BTreeMap::new();
+        for source in sources.iter().filter(|source| is_file(source)) {
+            let log = logs.entry(lasting_name(&source.name)).or_default();
+            if log.is_named || log.files == FILES_MAX {
+                continue;
+            }
+            if let Ok(probe) = examine(source, hints)
+                && probe.records > 0
+            {
+                log.files += 1;
+                log.is_named = probe.records_with_host > 0;
+            }
+        }
+        let is_any_named = logs.values().any(|log| log.is_named);
+        logs.retain(|_, log| log.files > 0 && !log.is_named);
+        LogHosts { unnamed: logs.into_keys().collect(), is_any_named }
+    }
+}
+
+/// The files behind the names of some sources at one time.
+///
+/// A name is resolved twice: when the logs are listed and when they are opened. If it points to
+/// another file in between, the lines of the first file are missing from the report. A log may grow
+/// in between, because the new lines belong to a later day.
+#[derive(Clone, Debug)]
+pub(crate) struct LogFiles(Vec<Option<Metadata>>);
+
+impl LogFiles {
+    /// As they are now.
+    pub(crate) fn of(sources: &[Source]) -> LogFiles {
+        let metadata = |source: &Source| match &source.location {
+            Location::File(path) => fs::metadata(path).ok(),
+            _ => None,
+        };
+        LogFiles(sources.iter().map(metadata).collect())
+    }
+
+    /// Whether a name points to another file or to none since then, or a file was truncated. `now`
+    /// has the same sources.
+    pub(crate) fn is_rotated(&self, now: &LogFiles) -> bool {
+        self.0.iter().zip(&now.0).any(|(before, now)| match (before, now) {
+            (Some(before), Some(now)) => {
+                is_other_file(before, now) || (now.is_file() && now.len() < before.len())
+            }
+            (Some(_), None) => true,
+            (None, _) => false,
+        })
+    }
+}
+
+#[cfg(unix)]
+fn is_other_file(before: &Metadata, now: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (before.dev(), before.ino()) != (now.dev(), now.ino())
+}
+
+#[cfg(not(unix))]
+fn is_other_file(before: &Metadata, now: &Metadata) -> bool {
+    before.created().ok() != now.created().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    use crate::input::source::expand;
 
     fn reached(text: &str) -> Checkpoint {
         let mut prefix = Prefix::new();
@@ -221,5 +310,59 @@ mod tests {
         check(&[&known], &format!("{header}two\n"), &New(Vec::new()));
         check(&[&known], &format!("{header}two\nmore\n"), &New(Vec::new()));
         check(&[&known], &header[..header.len() / 3 / 15 * 15], &BeginningOf(1));
+    }
+
+    #[test]
+    fn a_log_is_named_if_one_of_its_files_names_a_host() {
+        const COMBINED: &str =
+            "192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"x\"\n";
+        let dir = tempfile::tempdir().unwrap();
+        let vhost = format!("a.example:443 {COMBINED}");
+        for (name, text) in [
+            ("plain.log", COMBINED),
+            ("plain.log.1", COMBINED),
+            ("vhost.log", vhost.as_str()),
+            ("mixed.log", COMBINED),
+            ("mixed.log.1", vhost.as_str()),
+            ("empty.log", ""),
+            ("odd.log", "what\n"),
+        ] {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        let hosts = |pattern: &str| {
+            let found =
+                LogHosts::of(&expand(&[dir.path().join(pattern).into()]), &Hints::default());
+            (found.unnamed.len(), found.is_any_named)
+        };
+        assert_eq!(hosts("plain.log*"), (1, false));
+        assert_eq!(hosts("vhost.log*"), (0, true));
+        assert_eq!(hosts("mixed.log*"), (0, true));
+        assert_eq!(hosts("[eo]*.log"), (0, false));
+        assert_eq!(hosts("gone.log"), (0, false));
+        assert_eq!(hosts("*"), (1, true));
+    }
+
+    #[track_caller]
+    fn check_rotation(change: fn(&Path), expected: bool) {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("access.log");
+        fs::write(&log, "one\n").unwrap();
+        let sources = expand(&[log.as_os_str().to_owned(), dir.path().join("gone").into()]);
+        let before = LogFiles::of(&sources);
+        change(&log);
+        assert_eq!(before.is_rotated(&LogFiles::of(&sources)), expected);
+    }
+
+    #[test]
+    fn a_log_may_grow_but_not_go() {
+        check_rotation(|_| {}, false);
+        check_rotation(|log| fs::write(log, "one\ntwo\n").unwrap(), false);
+        check_rotation(|log| fs::write(log, "").unwrap(), true);
+        check_rotation(|log| fs::remove_file(log).unwrap(), true);
+        let rotate = |log: &Path| {
+            fs::rename(log, log.with_extension("1")).unwrap();
+            fs::write(log, "three\nfour\n").unwrap();
+        };
+        check_rotation(rotate, true);
     }
 }

@@ -1,13 +1,13 @@
-//! The lines of a site that a run reads.
+//! The lines of a site that a run reads, and the settings that a nightly job cannot honour.
 
 use std::collections::BTreeMap;
 
 use crate::audit::extent::{Extent, ReadRange};
+use crate::config::{audit_config::OPTIONS, fault::Fault, file::SiteConfig};
 use crate::error::Result;
-use crate::input::checkpoint::Checkpoint;
 use crate::input::copies::{DistinctLogs, ShortCopies, is_beginning, without_copies};
-use crate::input::lasting_name::lasting_name;
 use crate::input::source::{FileId, Location, Source};
+use crate::input::{checkpoint::Checkpoint, lasting_name::lasting_name};
 
 use super::log_identity::{LogIdentity, fingerprint, identify_log, is_file, is_unfinished};
 use super::state::{State, inputs::RecordedInput};
@@ -221,4 +221,13 @@ fn unreadable(source: &Source) -> Option<String> {
         },
         Location::Stdin => Some("standard input cannot be used here; name files".to_owned()),
     }
+}
+
+/// The settings of `site` that a nightly job cannot honour: it reads each line once, and keeps sums but
+/// no lines.
+pub fn refused(site: &SiteConfig) -> Vec<Fault> {
+    let given = OPTIONS.iter().filter(|option| site.audit.has(option.key));
+    let given = given.filter(|option| !option.not_nightly.is_empty());
+    let why = |text| format!("not possible in a nightly job, {text}");
+    given.map(|option| Fault::new(option.key, why(option.not_nightly))).collect()
 }

@@ -19,7 +19,7 @@ use crate::staged::hidden::{
 };
 use crate::staged::pending::Unplaced;
 
-use super::files::{PAGE, RUN_JSON};
+use super::tables::{PAGE, RUN_JSON};
 
 /// The end of the hidden name of the older report between two renames.
 const OLD: &str = "old";

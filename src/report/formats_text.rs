@@ -3,10 +3,10 @@
 use crate::audit::probe::Probe;
 use crate::logs::{json::proposal::proposal, own_proposal, registry::ENTRIES};
 use crate::numbers::{grouped, percent};
-
-use super::aligned::cut;
-use super::privacy::{Addresses, Privacy, Queries};
 use crate::table::escape::{spelled_out, visible};
+
+use super::privacy::{Addresses, Privacy, Queries};
+use super::terminal_text::cut;
 
 /// The most characters shown of an unparsed line.
 const LINE_CHARS_MAX: usize = 200;

@@ -8,12 +8,12 @@ use std::path::Path;
 
 use crate::audit::model::ReportModel;
 use crate::error::{Error, Result};
-
-use super::table::{Audited, Table};
-use super::tables::tables_of;
 use crate::table::cell::Cell;
 use crate::table::csv::{CrawlerCells, EachValues};
 use crate::table::schema::{Column, TableSchema};
+
+use super::table::{Audited, Table};
+use super::tables::tables_of;
 
 /// The unit of statuses, which are text in JSON.
 const HTTP_STATUS: &str = "HTTP status";

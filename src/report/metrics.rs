@@ -4,15 +4,14 @@
 //! values. Paths, addresses, user agents and hosts are not labels: clients choose them, so their
 //! number has no limit.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use crate::audit::model::ReportModel;
 use crate::measures::sums::Sums;
 use crate::merge::Merge;
 use crate::time::UtcTime;
 
-use super::line_totals::LineTotals;
+use super::page_model::totals::LineTotals;
 
 /// The name of the file, in the directory of reports.
 pub(crate) const METRICS_FILE: &str = "botaudit.prom";

@@ -1,35 +1,26 @@
 //! Prints results: tables, pages and summaries.
 
-mod aligned;
-mod common_lines;
-mod comparison_text;
-pub mod compression;
 pub mod condition;
-pub mod crawlers_json;
-pub mod crawlers_text;
+pub mod crawlers;
 pub mod directory;
 mod embedded_address;
-pub mod files;
 pub mod formats_text;
 pub mod html;
 pub mod json_lines;
-mod line_totals;
 pub mod metrics;
 pub mod night_text;
 pub mod nights;
 pub mod output;
 pub mod outputs;
 pub mod page_model;
-pub mod palette;
 pub mod privacy;
 pub mod requests;
 pub mod robots_rules;
 pub mod run;
-pub mod schemas;
 pub mod summary;
-mod summary_table;
-pub mod summary_view;
+pub mod summary_table;
 pub mod table;
 pub mod tables;
+pub mod terminal_text;
 pub mod threshold;
 pub mod unified_diff;

@@ -3,13 +3,12 @@
 use crate::audit::coverage::Coverage;
 use crate::measures::sums::Sums;
 use crate::merge::sum;
-use crate::time::Day;
-
-use super::summary::violations_words;
-use super::threshold::MetCondition;
-use super::{metrics::DayMetrics, nights::EventRow};
 use crate::numbers::{counted, grouped, percent};
 use crate::table::escape::visible;
+use crate::time::Day;
+
+use super::threshold::MetCondition;
+use super::{metrics::DayMetrics, nights::EventRow, summary::violations_words};
 
 /// The start of each summary, by which botaudit recognises its own files.
 pub(crate) const HEADLINE_START: &str = "botaudit: ";

@@ -4,10 +4,10 @@ use std::io;
 
 use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::measures::sums::Sums;
+use crate::table::csv::CsvTable;
 use crate::time::Day;
 
-use super::schemas::{EVENTS, TREND};
-use crate::table::csv::CsvTable;
+use super::tables::{EVENTS, TREND};
 
 /// The requests of one crawler on one day at one site.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -5,24 +5,22 @@
 //! file is replaced only if its content shows that botaudit wrote it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::{fs, io, iter, sync::Arc};
+use std::{ffi::OsStr, fs, io, iter, sync::Arc};
 
 use memchr::memmem;
 
 use crate::archive::directory::Directory;
 use crate::audit::{collected_file::is_collected, tally::file::is_tally};
-use crate::classify::{answer::VerdictWord, classified::summary_header, verdicts::COLUMNS};
+use crate::classify::{answer::VerdictWord, summary::summary_header, verdicts::COLUMNS};
 use crate::error::{Error, Result};
 use crate::input::open::open;
 use crate::input::source::{Location, Source};
 use crate::staged::is_stdout;
-
-use super::html::shell::GENERATOR;
-use super::schemas::{EVENTS, REQUESTS_EVIDENCE, TREND};
-use super::{directory::check_replaceable, night_text::HEADLINE_START};
 use crate::table::schema::TableSchema;
+
+use super::tables::{EVENTS, REQUESTS_EVIDENCE, TREND};
+use super::{directory::check_replaceable, html::shell::GENERATOR, night_text::HEADLINE_START};
 
 /// The most decompressed bytes of an existing file that are read.
 const HEAD_BYTES_MAX: usize = 256 << 10;

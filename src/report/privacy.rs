@@ -4,14 +4,12 @@
 //! are searched for addresses, because their position in such a line is unknown; so are user
 //! agents, because some name the client of their request.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::{borrow::Cow, collections::BTreeMap, net::IpAddr};
 
 use crate::audit::tally::{Tally, user_agents::UserAgentTally};
 use crate::audit::worker::UNKNOWN_USER_AGENT_BYTES_MAX;
 use crate::audit::{client_address::address, input_tally::SAMPLE_BYTES_MAX};
-use crate::digest::sha256;
+use crate::digest::{hexadecimal, sha256};
 use crate::merge::Merge;
 use crate::url::without_query::without_query;
 
@@ -211,7 +209,7 @@ impl Privacy {
 
 fn hash(salt: &str, text: &[u8]) -> String {
     let digest = sha256(&[salt.as_bytes(), &[0], text]);
-    digest[..HASH_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&digest[..HASH_BYTES])
 }
 
 fn is_of_address(byte: u8) -> bool {

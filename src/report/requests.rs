@@ -8,8 +8,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, fs::File, sync::Mutex};
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
+use base64::{Engine, prelude::BASE64_STANDARD};
 
 use crate::audit::evidence::{Evidence, ViolatingRequest};
 use crate::crawlers::registry::Registry;
@@ -18,9 +17,9 @@ use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
 use crate::mutex::{lock, unpoisoned};
 use crate::staged::{StagedFile, is_stdout, pending::Unplaced};
-
-use super::{compression::OutputCompression, privacy::Privacy, schemas::REQUESTS_EVIDENCE};
 use crate::table::csv::{CsvTable, Row};
+
+use super::{output::OutputCompression, privacy::Privacy, tables::REQUESTS_EVIDENCE};
 
 /// The rows of one block, in bytes before compression.
 const BLOCK_BYTES: usize = 256 << 10;

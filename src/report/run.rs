@@ -14,7 +14,7 @@ use crate::crawlers::identity::{Identity, Proof};
 use crate::judge::snapshot_history::SnapshotInForce;
 use crate::time::UtcTime;
 
-use super::{files::files_of, line_totals::LineTotals};
+use super::{page_model::totals::LineTotals, tables::files_of};
 
 /// Increased when a field changes its meaning or is removed.
 const SCHEMA_VERSION: u32 = 1;

@@ -1,22 +1,20 @@
-//! The table of a summary: rows by crawler, origin or rule, in columns that fit the terminal.
+//! The table of a summary: rows by crawler, origin or rule, in columns that fit the terminal; and how
+//! much of a summary is shown.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
-use crate::audit::crawler_row::ActorRow;
-use crate::audit::prior_fetches::PriorFetchCounts;
+use crate::audit::{crawler_row::ActorRow, prior_fetches::PriorFetchCounts};
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Actor;
 use crate::measures::sums::Sums;
 use crate::merge::{Merge, sum};
-
-use super::aligned::{cut, line, widths, wrapped};
-use super::page_model::{PageModel, broken_rules, is_itself, text as page_text};
-use super::page_model::{crawler::CrawlerTotals, heaviest::Heaviest, rule::RuleTotals};
-use super::summary_view::{SummaryBy, SummaryView};
 use crate::numbers::{counted, grouped, percent};
 use crate::table::csv::not_bound_reason;
 use crate::table::escape::{shown, visible};
+
+use super::page_model::totals::{CrawlerTotals, Heaviest, RuleTotals};
+use super::page_model::{PageModel, broken_rules, is_itself, text as page_text};
+use super::terminal_text::{Palette, cut, line, widths, wrapped};
 
 /// The width of a text cell in characters, unless the terminal is wide.
 const CELL_CHARS_MAX: usize = 40;
@@ -391,4 +389,54 @@ fn prior_fetch_words(prior: &PriorFetchCounts, crawler: &Crawler) -> String {
         format!("{}{of} {what}", grouped(*violations))
     });
     parts.collect::<Vec<_>>().join(", ")
+}
+
+/// The grouping of the summary's table.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum SummaryBy {
+    /// A crawler and its identity, over all origins.
+    #[default]
+    Crawler,
+    /// An origin, over all crawlers.
+    Origin,
+    /// A broken rule, over all crawlers.
+    Rule,
+}
+
+/// The display options of a summary. They change no count.
+#[derive(Clone, Debug)]
+pub struct SummaryView {
+    /// Names of the crawlers in its table; empty means all.
+    pub only: Vec<String>,
+    /// Names of crawlers that are hidden in its table.
+    pub exclude: Vec<String>,
+    /// The most rows of its table.
+    pub top: usize,
+    /// The grouping of rows.
+    pub by: SummaryBy,
+    /// The width of the terminal in characters.
+    pub columns: usize,
+    /// The colors of the terminal.
+    pub palette: Palette,
+}
+
+impl Default for SummaryView {
+    fn default() -> SummaryView {
+        SummaryView {
+            only: Vec::new(),
+            exclude: Vec::new(),
+            top: 10,
+            by: SummaryBy::default(),
+            columns: 100,
+            palette: Palette::default(),
+        }
+    }
+}
+
+impl SummaryView {
+    /// Whether the crawler `name` is shown.
+    pub(crate) fn shows(&self, name: &str) -> bool {
+        let is_among = |names: &[String]| names.iter().any(|known| known == name);
+        (self.only.is_empty() || is_among(&self.only)) && !is_among(&self.exclude)
+    }
 }

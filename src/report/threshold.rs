@@ -5,16 +5,13 @@
 //! names `identity`. Rows of tools count only where it names the tool or its purpose.
 
 use crate::audit::{conduct::Conduct, crawler_row::ActorRow, model::ReportModel};
-use crate::crawlers::crawler::TOOL_PURPOSES;
-use crate::crawlers::{identity::Identity, registry::Registry};
-
-use crate::lint::distance::{LETTERS_PER_SLIP, SPELT_LENGTH_MIN, distance};
-
-use super::condition::expression::{Condition, ConditionError};
-use super::table::Audited;
-use super::tables::summary::SUMMARY;
+use crate::crawlers::{crawler::TOOL_PURPOSES, identity::Identity, registry::Registry};
+use crate::lint::known_tokens::{LETTERS_PER_SLIP, SPELT_LENGTH_MIN, distance};
 use crate::table::csv::{CrawlerCells, EachRow};
 use crate::table::schema::Column;
+
+use super::condition::expression::{Condition, ConditionError};
+use super::{table::Audited, tables::crawlers::SUMMARY};
 
 /// The most rows shown for each condition.
 const ROWS_SHOWN: usize = 5;

@@ -17,15 +17,11 @@ use crate::error::{Error, Result};
 use crate::input::{copies::Repeats, source::Source};
 use crate::judge::Judge;
 use crate::merge::Merge;
-use crate::report::files::{PAGE, RUN_JSON};
+use crate::report::requests::{RequestsFile, WrittenRequests};
 use crate::report::run::EvidenceFile;
-use crate::report::summary_view::SummaryView;
+use crate::report::tables::{PAGE, RUN_JSON, TABLES};
 use crate::report::threshold::MetCondition;
-use crate::report::{
-    directory::Staging,
-    requests::{RequestsFile, WrittenRequests},
-    tables::TABLES,
-};
+use crate::report::{directory::Staging, summary_table::SummaryView};
 use crate::staged::{is_stdout, pending::Unplaced, ready, replace};
 use crate::table::escape::visible;
 use crate::time::UtcTime;

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::{Source, expand};
 use crate::report::outputs::Overwrite;
-use crate::report::summary_view::SummaryView;
+use crate::report::summary_table::SummaryView;
 
 use super::audit::{AuditRun, Destination};
 use super::collect::CollectedInput;

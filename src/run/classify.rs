@@ -7,16 +7,15 @@ use std::{ffi::OsString, thread::available_parallelism, time::Instant};
 use crate::archive::Store;
 use crate::audit::probe::examine;
 use crate::classify;
-use crate::classify::classified::write_summary;
-use crate::classify::input_format::{InputFormat, ListSyntax, WantedColumns, writing_of};
+use crate::classify::input_format::{
+    CrawlerSource, InputFormat, ListSyntax, WantedColumns, writing_of,
+};
 use crate::classify::options::{
     Classified, ClassifyOptions, ClassifyProgress, Render, SummaryBytes,
 };
-use crate::classify::summary::{SortedSummary, Summary, VerdictCounts};
+use crate::classify::summary::{SortedSummary, Summary, VerdictCounts, write_summary};
 use crate::classify::verdicts::{Layout, Verdicts, Width};
-use crate::classify::{
-    answer::VerdictWord, batch::BatchContext, crawler_source::CrawlerSource, outcome::Detail,
-};
+use crate::classify::{answer::VerdictWord, batch::BatchContext, outcome::Detail};
 use crate::config::setting::THREADS_MAX;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};

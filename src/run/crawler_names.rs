@@ -7,8 +7,8 @@ use crate::audit::tally::Tally;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::profile::CrawlerProfile;
-use crate::lint::distance::{LETTERS_PER_SLIP, SPELT_LENGTH_MIN, distance};
-use crate::report::summary_view::SummaryView;
+use crate::lint::known_tokens::{LETTERS_PER_SLIP, SPELT_LENGTH_MIN, distance};
+use crate::report::summary_table::SummaryView;
 
 /// The built-in crawlers, with those of the file `crawlers` if it is given.
 pub(crate) fn registry(crawlers: Option<&Path>) -> Result<Registry> {

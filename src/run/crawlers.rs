@@ -6,8 +6,9 @@ use std::path::Path;
 use crate::crawlers::check::check;
 use crate::error::Result;
 use crate::numbers::{counted, grouped};
-use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
-use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
+use crate::report::crawlers::{
+    crawler_json, crawler_text, identified_json, identified_text, list_json, list_text,
+};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::table::escape::visible;
 

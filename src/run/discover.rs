@@ -10,7 +10,7 @@ use url::Url;
 use crate::crawlers::client_ranges::client_ranges;
 use crate::crawlers::registry::Registry;
 use crate::mutex::{lock, unpoisoned};
-use crate::net::{download::download, settings::Settings};
+use crate::net::{fetch::download, settings::Settings};
 
 /// The largest page that is read.
 const PAGE_BYTES_MAX: usize = 4 << 20;

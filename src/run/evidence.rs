@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use crate::abuse_report::folder::{Enclosed, WrittenFolder, write_folder};
 use crate::abuse_report::folders::{Subjects, write_folders};
-use crate::abuse_report::{reporter::Reporter, subject::Subject};
+use crate::abuse_report::{Reporter, subject::Subject};
 use crate::audit::damaged_file::name_damaged;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::identity_sources::IdentitySources;

@@ -10,7 +10,7 @@ use crate::crawlers::range_files::{LIST_BYTES_MAX, file_name};
 use crate::crawlers::range_list::Filter;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::net::{download::download, settings::Settings};
+use crate::net::{fetch::download, settings::Settings};
 use crate::numbers::counted;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite, check_directory_name};
 

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, Weak, atomic::Ordering};
 use std::time::{Duration, Instant};
 use std::{mem, path::Path};
 
+use crate::archive::writer::{Writer, snapshot_of};
 use crate::archive::{Store, refuse_url};
-use crate::archive::{directory::Directory, fetched::snapshot_of, reader::Archive, writer::Writer};
+use crate::archive::{directory::Directory, reader::Archive};
 use crate::audit::Options;
 use crate::audit::prepass::{AskedOrigins, FirstPass, Wanted};
 use crate::audit::{client_key::ClientKey, identities::Identities, origin_options::OriginOptions};

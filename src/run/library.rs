@@ -12,7 +12,7 @@ use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::expand;
 use crate::report::threshold::{MetCondition, Threshold};
 use crate::report::{directory::Staging, page_model::PageModel, run::EvidenceFile};
-use crate::report::{summary::summary_text, summary_view::SummaryView};
+use crate::report::{summary::summary_text, summary_table::SummaryView};
 
 use super::audit::{AuditRun, Destination};
 use super::audit_progress::AuditProgress;

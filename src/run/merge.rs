@@ -8,7 +8,7 @@ use crate::audit::damaged_file::name_damaged;
 use crate::audit::tally::{counter::TallyLimits, merge::merge_files};
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
-use crate::report::summary_view::SummaryView;
+use crate::report::summary_table::SummaryView;
 use crate::staged::{replace, replace_private};
 
 use super::console::SharedConsole;

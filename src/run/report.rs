@@ -13,12 +13,11 @@ use crate::audit::tally::counter::TallyLimits;
 use crate::audit::tally::{Tally, file::TALLY, header::Header, merge::merge_files};
 use crate::error::{Error, Result};
 use crate::report::directory::Staging;
-use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::table::Table;
-use crate::report::tables::TABLES;
-use crate::report::{run::EvidenceFile, summary_view::SummaryView};
+use crate::report::tables::{PAGE, RUN_JSON, TABLES};
+use crate::report::{run::EvidenceFile, summary_table::SummaryView};
 use crate::table::escape::visible;
 use crate::time::Day;
 

@@ -9,13 +9,12 @@ use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY};
 use crate::error::{Error, Result};
 use crate::pipeline::both::both;
-use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_document, json_lines};
 use crate::report::run::{EvidenceFile, run_json};
 use crate::report::table::Audited;
-use crate::report::tables::{TABLES, tables_of};
+use crate::report::tables::{PAGE, RUN_JSON, TABLES, tables_of};
 use crate::report::{directory::Staging, html::page, page_model::PageModel};
-use crate::report::{summary::summary_text, summary_view::SummaryView};
+use crate::report::{summary::summary_text, summary_table::SummaryView};
 use crate::table::csv::CrawlerCells;
 
 /// A written report.

@@ -2,9 +2,8 @@
 //!
 //! What is read is written again in the one form that the RFC allows, because signatures cover that.
 
-use base64::Engine;
-use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine, alphabet::STANDARD};
 
 /// The longest header that is read. Servers limit all headers together to about this.
 const HEADER_BYTES_MAX: usize = 16 << 10;

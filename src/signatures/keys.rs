@@ -1,7 +1,6 @@
 //! Public keys of signers, in the JSON of a key directory (RFC 7517).
 
-use base64::Engine;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ED25519, RSA_PSS_2048_8192_SHA512, RsaPublicKeyComponents,
     UnparsedPublicKey,

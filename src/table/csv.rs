@@ -7,15 +7,13 @@ use std::io::{self, Write};
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::{identity::Identity, registry::Registry};
-use crate::digest::Digest;
+use crate::digest::{DIGEST_BYTES, Digest, digest_text};
 use crate::judge::robots::DecidingRule;
 use crate::robots::model::StarGroups;
 use crate::time::{Day, UtcTime};
 
-use super::cell::Cell;
-use super::digest_text::{DIGEST_BYTES, digest_text};
-use super::escape::{csv_cell, push_in_quotes, push_quoted};
-use super::{plain_text::is_plain_cell, schema::TableSchema};
+use super::escape::{csv_cell, is_plain_cell, push_in_quotes, push_quoted};
+use super::{cell::Cell, schema::TableSchema};
 
 /// The buffer is flushed when it has this many bytes.
 const BUFFER_BYTES: usize = 64 << 10;

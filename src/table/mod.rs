@@ -5,7 +5,5 @@
 pub mod cell;
 pub mod columns;
 pub mod csv;
-pub mod digest_text;
 pub mod escape;
-pub mod plain_text;
 pub mod schema;

@@ -1,11 +1,10 @@
 //! Origins: the scope of a robots.txt (RFC 9309 section 2.3), in canonical form.
 
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use url::Host;
 
-use crate::url::target::{SCHEME_BYTES_MAX, split_scheme};
+use super::target::{SCHEME_BYTES_MAX, split_scheme};
 
 /// The longest host that is accepted, in bytes, before and after encoding. DNS allows 253; an IDN
 /// may be several times longer before it is encoded.

@@ -3,10 +3,9 @@
 //! What was removed leaves its mark, so that a reader sees that there was something: `/a?`,
 //! `/a;jsessionid=`, `http://@example.com/`.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
-use crate::url::target::split_scheme;
+use super::target::split_scheme;
 
 /// `target` without
 ///

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use botaudit::archive::import::history_kind::{HistoryKind, kind_of};
+use botaudit::archive::import::files::{HistoryKind, kind_of};
 use botaudit::archive::import::warc::{self, import_warc};
 use botaudit::archive::import::warc_memory::WarcMemory;
-use botaudit::archive::import::{Import, ImportProgress, redirects};
+use botaudit::archive::import::{Import, ImportProgress, warc_memory};
 use botaudit::archive::reader::Archive;
 use botaudit::time::UtcTime;
 use botaudit::url::origin::Origin;
@@ -49,7 +49,7 @@ impl Bench {
         job(memory, &mut import);
         warc::finish(memory, &mut import).unwrap();
         writer.flush().unwrap();
-        redirects::follow(&mut writer).unwrap();
+        warc_memory::follow(&mut writer).unwrap();
     }
 
     pub fn import_warc(&mut self, bytes: &[u8]) {
@@ -63,7 +63,7 @@ impl Bench {
         let archive = Archive::open(&self.path("archive")).unwrap();
         let origin = Origin::parse(origin.as_bytes()).unwrap();
         let entries = archive.history(&origin).unwrap();
-        let text = |entry: botaudit::archive::entry::HistoryEntry| {
+        let text = |entry: botaudit::archive::snapshot::HistoryEntry| {
             let body = entry.body.map(|key| archive.body(key).unwrap()).unwrap_or_default();
             let hops: String = entry
                 .fetch

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use botaudit::archive::export::export;
-use botaudit::archive::import::files::{FetchedAt, import_directory};
-use botaudit::archive::import::history_kind::{HistoryKind, kind_of};
+use botaudit::archive::import::files::{FetchedAt, HistoryKind, import_directory, kind_of};
 use botaudit::archive::import::manifest::import_manifest;
 use botaudit::archive::reader::Archive;
 use botaudit::time::UtcTime;

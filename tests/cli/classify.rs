@@ -12,6 +12,7 @@ use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
 
 use crate::program::{Ran, Sandbox, Table};
+use crate::random::Random;
 
 const TEXTS: [&str; 4] = [
     "User-agent: *\nDisallow: /a\nAllow: /a/b*c$\n",
@@ -52,19 +53,13 @@ fn expected(url: &str) -> (String, String) {
     (name.to_owned(), decision.line.map_or_else(String::new, |line| line.to_string()))
 }
 
-/// Small pseudorandom numbers, the same in each run.
-fn dice(state: &mut u64, sides: usize) -> usize {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-    usize::try_from(*state >> 33).unwrap() % sides
-}
-
-fn urls(state: &mut u64, origin: impl Fn(&mut u64, usize) -> usize) -> Vec<String> {
+fn urls(random: &mut Random, origin: impl Fn(&mut Random, usize) -> usize) -> Vec<String> {
     const PIECES: [&str; 9] = ["a", "b", "c", "x", "/", "?a=", "&b", "index.html", "%41"];
     let mut urls = Vec::new();
     for number in 0..3000 {
-        let mut url = format!("https://h{}.example/", origin(state, number));
-        for _ in 0..dice(state, 6) {
-            url.push_str(PIECES[dice(state, PIECES.len())]);
+        let mut url = format!("https://h{}.example/", origin(random, number));
+        for _ in 0..random.below(6) {
+            url.push_str(PIECES[random.below(PIECES.len())]);
         }
         urls.push(url);
     }
@@ -75,12 +70,12 @@ fn urls(state: &mut u64, origin: impl Fn(&mut u64, usize) -> usize) -> Vec<Strin
 #[test]
 fn verdicts_are_those_of_the_reference_in_any_order_and_memory() {
     let sandbox = sandbox();
-    let state = &mut 9309;
-    let shuffled = urls(state, |state, _| dice(state, 10));
-    let sorted = urls(state, |_, number| number / 300);
-    let zipf = urls(state, |state, _| {
-        let sides = 1 << dice(state, 4);
-        9 - dice(state, sides).min(9)
+    let random = &mut Random(9309);
+    let shuffled = urls(random, |random, _| random.below(10));
+    let sorted = urls(random, |_, number| number / 300);
+    let zipf = urls(random, |random, _| {
+        let sides = 1 << random.below(4);
+        9 - random.below(sides).min(9)
     });
     for urls in [shuffled, sorted, zipf] {
         let input = urls.join("\n");
@@ -104,8 +99,8 @@ fn verdicts_are_those_of_the_reference_in_any_order_and_memory() {
 #[test]
 fn columns_do_not_depend_on_each_other() {
     let sandbox = sandbox();
-    let state = &mut 12;
-    let mut urls = urls(state, |state, _| dice(state, 10));
+    let random = &mut Random(12);
+    let mut urls = urls(random, |random, _| random.below(10));
     urls.extend(
         ["/x", "mailto:a", "https://h9.example/robots.txt", "https://h1.example"]
             .map(str::to_owned),
@@ -173,10 +168,10 @@ fn each_of_many_rules_is_named() {
     for host in ["a", "b"] {
         sandbox.write(&format!("robots/{host}.example"), format!("User-agent: *\n{rules}"));
     }
-    let state = &mut 5;
+    let random = &mut Random(5);
     let (mut input, mut expected) = (String::new(), Vec::new());
     for _ in 0..2000 {
-        let (host, rule) = (["a", "b"][dice(state, 2)], dice(state, 40));
+        let (host, rule) = (["a", "b"][random.below(2)], random.below(40));
         writeln!(input, "http://{host}.example/{rule}/x").unwrap();
         expected.push(format!("http://{host}.example | {} | /{rule}/", rule + 2));
     }
@@ -348,8 +343,8 @@ fn rows_may_be_judged_at_a_time() {
 #[test]
 fn a_summary_adds_up() {
     let sandbox = sandbox();
-    let state = &mut 7;
-    let urls = urls(state, |state, _| dice(state, 10));
+    let random = &mut Random(7);
+    let urls = urls(random, |random, _| random.below(10));
     let ran = classify(&sandbox, "--token bot --summary -q -", &urls.join("\n")).exits(0);
     let mut expected_counts: BTreeMap<String, u64> = BTreeMap::new();
     urls.iter().for_each(|url| *expected_counts.entry(expected(url).0).or_default() += 1);
@@ -369,10 +364,10 @@ fn a_summary_adds_up() {
 #[test]
 fn a_summary_is_the_same_on_any_number_of_threads() {
     let sandbox = sandbox();
-    let state = &mut 3;
+    let random = &mut Random(3);
     let mut input = String::new();
     for _ in 0..20_000 {
-        writeln!(input, "https://{}.h{}.example/a", dice(state, 999), dice(state, 10)).unwrap();
+        writeln!(input, "https://{}.h{}.example/a", random.below(999), random.below(10)).unwrap();
     }
     let summaries: Vec<String> = [1, 2, 5]
         .iter()

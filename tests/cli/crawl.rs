@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::program::{Sandbox, gzip};
+use crate::random::Random;
 use crate::random_world::{CRAWLERS, HOSTS, Request, UNSEEN, World, utc};
 
 /// The two records of a request at `time` and its answer.
@@ -51,10 +52,10 @@ fn log_line(url: &str, time: &str, user_agent: &str, status: u16, bytes: usize) 
 /// judge counts.
 #[test]
 fn a_crawl_is_judged_as_a_log_of_it() {
-    let mut state = 11;
+    let mut random = Random(11);
     let mut all_violations = 0;
     for _ in 0..6 {
-        let mut world = World::random(&mut state, 300);
+        let mut world = World::random(&mut random, 300);
         world.requests.retain(|request| request.path != "/robots.txt");
         let mut events: Vec<(String, [String; 2], String)> = Vec::new();
         for request in &world.requests {

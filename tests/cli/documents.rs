@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use botaudit::report::schemas::all_schemas;
+use botaudit::report::tables::all_schemas;
 use botaudit::table::schema::{Column, TableSchema};
 
 use crate::document_sandbox::DocumentSandbox;

@@ -43,6 +43,7 @@
 //! - `merge`: tallies of parts, merged.
 //! - `promises`: what operators promise, and cards of agents.
 //! - `reactions`: what crawlers do after a change of robots.txt.
+//! - `random`: numbers that look random, as unit tests use them.
 //! - `random_world`: random robots.txt files and requests.
 //! - `referrals`: visits that products sent.
 //! - `repeated_logs`: the same lines in several logs.
@@ -110,6 +111,8 @@ mod overwrite;
 mod pictures;
 mod program;
 mod promises;
+#[path = "../../src/random.rs"]
+mod random;
 mod random_world;
 mod reactions;
 mod referrals;

@@ -4,16 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::nightly::bytes;
-use crate::random_world::{CRAWLERS, DAY, File, HOSTS, Request, UNSEEN, World, random, utc};
+use crate::random::Random;
+use crate::random_world::{CRAWLERS, DAY, File, HOSTS, Request, UNSEEN, World, utc};
 
 /// Fetches, gaps, other requests, and those on an old copy.
 type FetchSums = (u64, Vec<i64>, u64, u64);
 
 #[test]
 fn files_beside_robots_txt_are_counted_by_crawler() {
-    let mut state = 3;
+    let mut random = Random(3);
     for _ in 0..4 {
-        let world = World::random(&mut state, 200);
+        let world = World::random(&mut random, 200);
         let mut rows: BTreeMap<_, (u64, u64, u64, i64, i64)> = BTreeMap::new();
         for request in &world.requests {
             let (file, host) = (world.file(request), HOSTS[request.host]);
@@ -43,7 +44,7 @@ fn files_beside_robots_txt_are_counted_by_crawler() {
                 format!("https://{host} | {crawler} | {kind} | {requests} | {ok} | {bytes} | {first} | {last}")
             })
             .collect();
-        world.check(&mut state, "", |sandbox, report| {
+        world.check(&mut random, "", |sandbox, report| {
             let columns =
                 "origin crawler file requests status_2xx bytes first_seen_utc last_seen_utc";
             let table = sandbox.table(&format!("{report}/policy-files.csv")).cells(columns);
@@ -91,9 +92,9 @@ fn over(times: &[i64], period: i64, delay: i64) -> u64 {
 
 #[test]
 fn compliance_is_counted_by_directive() {
-    let (mut state, mut directives) = (5, BTreeSet::new());
+    let (mut random, mut directives) = (Random(7), BTreeSet::new());
     for _ in 0..4 {
-        let world = World::random(&mut state, 300);
+        let world = World::random(&mut random, 300);
         let mut rows: BTreeMap<_, (u64, u64)> = BTreeMap::new();
         let mut add = |crawler: usize, host, directive: &str, is_specific, requests, kept| {
             for (scope, name) in scopes(crawler, host) {
@@ -134,7 +135,7 @@ fn compliance_is_counted_by_directive() {
             })
             .collect();
         expected.sort();
-        world.check(&mut state, "", |sandbox, report| {
+        world.check(&mut random, "", |sandbox, report| {
             let table = sandbox.table(&format!("{report}/compliance.csv"));
             let mut found = table.cells("scope name directive group requests kept share");
             let table = sandbox.table(&format!("{report}/origin-compliance.csv"));
@@ -162,7 +163,7 @@ fn origins_with_one_crawler_have_rows_of_their_own() {
         client: 0,
     });
     let files = [vec![(0, file.clone())], vec![(0, file)]];
-    World { files, requests: requests.to_vec() }.check(&mut 9, "", |sandbox, report| {
+    World { files, requests: requests.to_vec() }.check(&mut Random(9), "", |sandbox, report| {
         let table = sandbox.table(&format!("{report}/origin-compliance.csv"));
         assert_eq!(
             table.cells("origin crawler directive requests kept"),
@@ -182,9 +183,9 @@ fn percentile(sorted: &[i64], percent: usize) -> String {
 
 #[test]
 fn fetches_of_robots_txt_and_old_copies_are_counted() {
-    let mut state = 7;
+    let mut random = Random(7);
     for _ in 0..4 {
-        let world = World::random(&mut state, 400);
+        let world = World::random(&mut random, 400);
         let mut rows: BTreeMap<(String, usize), FetchSums> = BTreeMap::new();
         for (host, crawler) in (0..8).map(|at| (at / 4, at % 4)) {
             let own = world.requests.iter().filter(|of| (of.host, of.crawler) == (host, crawler));
@@ -220,7 +221,7 @@ fn fetches_of_robots_txt_and_old_copies_are_counted() {
             })
             .collect();
         expected.sort();
-        world.check(&mut state, "", |sandbox, report| {
+        world.check(&mut random, "", |sandbox, report| {
             let columns = "origin crawler successful_fetches gaps gap_minutes_median gap_minutes_p95 \
                            requests_after_first_fetch requests_on_old_copy";
             let mut found = sandbox.table(&format!("{report}/refetches.csv")).cells(columns);
@@ -298,15 +299,15 @@ fn compared_changes(world: &World, host: usize, crawler: usize) -> Vec<String> {
 
 #[test]
 fn shares_before_and_since_changes_are_compared() {
-    let mut state = 13;
+    let mut random = Random(13);
     let mut tested = 0;
     for _ in 0..4 {
-        let world = World::random(&mut state, 1200);
+        let world = World::random(&mut random, 1200);
         let mut expected: Vec<String> =
             (0..8).flat_map(|at| compared_changes(&world, at / 4, at % 4)).collect();
         expected.sort();
         tested += expected.iter().filter(|row| row.ends_with("true")).count();
-        world.check(&mut state, "", |sandbox, report| {
+        world.check(&mut random, "", |sandbox, report| {
             let ran = format!("report {report} --compare-at changes -o compared");
             sandbox.run(&ran).exits(0);
             let columns = "origin crawler changed_after_utc changed_before_utc direction \
@@ -322,9 +323,9 @@ fn shares_before_and_since_changes_are_compared() {
 
 #[test]
 fn shares_before_and_since_a_day_are_compared() {
-    let mut state = 9;
+    let mut random = Random(9);
     for _ in 0..3 {
-        let world = World::random(&mut state, 400);
+        let world = World::random(&mut random, 400);
         // Requests and violations, before and since.
         let mut rows: BTreeMap<usize, [(u64, u64); 2]> = BTreeMap::new();
         for request in &world.requests {
@@ -339,7 +340,7 @@ fn shares_before_and_since_a_day_are_compared() {
             .map(|(crawler, parts)| format!("{} | {}", CRAWLERS[crawler].0, compared(parts)))
             .collect();
         expected.sort();
-        world.check(&mut state, "", |sandbox, report| {
+        world.check(&mut random, "", |sandbox, report| {
             let ran = format!("report {report} --compare-at 2026-03-05 -o compared");
             sandbox.run(&ran).exits(0);
             let columns = "crawler requests_before violations_before share_before requests_since \
@@ -357,14 +358,14 @@ fn shares_before_and_since_a_day_are_compared() {
 }
 
 /// The same requests at most 15 minutes out of order, but for some that are late.
-fn as_logged(state: &mut u64, requests: &[Request]) -> Vec<Request> {
+fn as_logged(random: &mut Random, requests: &[Request]) -> Vec<Request> {
     let mut ends: Vec<(i64, Request)> =
-        requests.iter().map(|of| (of.time + random(state, 901) as i64, *of)).collect();
+        requests.iter().map(|of| (of.time + random.below(901) as i64, *of)).collect();
     ends.sort_by_key(|(end, _)| *end);
     let mut requests: Vec<Request> = ends.into_iter().map(|(_, request)| request).collect();
     for _ in 0..4 {
-        let moved = requests.remove(random(state, requests.len()));
-        requests.insert(random(state, requests.len() + 1), moved);
+        let moved = requests.remove(random.below(requests.len()));
+        requests.insert(random.below(requests.len() + 1), moved);
     }
     requests
 }
@@ -386,11 +387,11 @@ fn sessions_and_gaps_are_counted_in_the_order_of_time_of_each_input() {
     const NAMES: [&str; 3] = ["'=pair", "one, alone", ""];
     const NETWORKS: &str = "prefix,network\n192.0.2.0/31,=pair\n192.0.2.1,\"one, alone\"\n\
                             2001:db8::/32,six\n";
-    let (mut state, mut tested) = (11, 0);
+    let (mut random, mut tested) = (Random(7), 0);
     for _ in 0..4 {
-        let world = World::random(&mut state, 400);
-        let inputs = world.requests.split_at(50 + random(&mut state, 300));
-        let inputs = [inputs.0, inputs.1].map(|input| as_logged(&mut state, input));
+        let world = World::random(&mut random, 400);
+        let inputs = world.requests.split_at(50 + random.below(300));
+        let inputs = [inputs.0, inputs.1].map(|input| as_logged(&mut random, input));
         let mut late: BTreeMap<(usize, &str), u64> = BTreeMap::new();
         let mut sizes: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
         let mut by_network: BTreeMap<(usize, &str), Vec<i64>> = BTreeMap::new();

@@ -20,6 +20,7 @@ use crate::identity::GOOGLEBOT;
 use crate::names::{NameServer, Udp, ZONE};
 use crate::nightly::{bytes, on};
 use crate::program::{Sandbox, gzip, line, repository};
+use crate::random::Random;
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 const AGENTS: [&str; 7] = [
@@ -41,16 +42,6 @@ const TARGETS: [&str; 8] = [
     "/private%2f",
     "/private/b",
 ];
-
-/// Pseudorandom numbers, the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (self.0 >> 33) as usize % below
-    }
-}
 
 /// A line of a log of many hosts, or an invalid line.
 fn log_line(random: &mut Random) -> String {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::nightly::{GPTBOT, ROBOTS, bytes, on};
 use crate::program::{Sandbox, gzip, line};
+use crate::random::Random;
 
 const CONFIG: &str = "[sites.shop]\nlogs = [\"logs/*.log*\"]\nrobots = \"robots.txt\"\norigin = \"https://shop.example\"\n";
 const RUN: &str = "nightly --config etc/botaudit.toml -q --day 2026-03-01";
@@ -183,7 +184,7 @@ fn a_state_of_another_version_is_refused() {
 
 /// A server that logs, with its log rotation.
 struct Server {
-    random: u32,
+    random: Random,
     /// Seconds since the start of the first day.
     time: u32,
     /// The written part of an incomplete line.
@@ -192,8 +193,7 @@ struct Server {
 
 impl Server {
     fn random(&mut self, below: u32) -> u32 {
-        self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (self.random >> 8) % below
+        self.random.below(below as usize) as u32
     }
 
     fn line(&mut self) -> String {
@@ -270,7 +270,7 @@ fn runs_may_be_killed_at_any_moment() {
     let sandbox = site();
     let logs = sandbox.path("etc/logs");
     fs::create_dir_all(&logs).unwrap();
-    let mut server = Server { random: 11, time: 0, half: String::new() };
+    let mut server = Server { random: Random(11), time: 0, half: String::new() };
     server.go_on(&logs);
     let started = Instant::now();
     sandbox.run(RUN).exits(0);

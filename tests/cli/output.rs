@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::chunks::{self, Setting};
 use crate::nightly::bytes;
 use crate::program::{Sandbox, gzip, line};
+use crate::random::Random;
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 
@@ -119,20 +120,20 @@ fn mixed_logs(sandbox: &Sandbox) {
     ];
     let targets =
         ["/private/a", "/", "/robots.txt", "/b?c=d", "*", "http://foreign.test/x", "/private%2f"];
-    let mut state = 1u32;
-    let mut pick = |below: u32| {
-        state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
-        (state >> 16) % below
-    };
+    let mut random = Random::new();
+    let mut pick = |below: usize| random.below(below);
     for (name, count) in [("a.log", 400), ("b.log.gz", 900), ("c.log.gz", 30), ("d.log", 0)] {
         let mut log = Vec::new();
         for _ in 0..count {
-            let host = ["", "one.example:443 ", "two.example:80 "][pick(3) as usize];
-            let target = targets[pick(targets.len() as u32) as usize];
-            let agent = agents[pick(agents.len() as u32) as usize];
+            let host = ["", "one.example:443 ", "two.example:80 "][pick(3)];
+            let target = targets[pick(targets.len())];
+            let agent = agents[pick(agents.len())];
             log.extend(
-                format!("{host}{}", line(pick(86_400), target, 200 + pick(300) as u16, agent))
-                    .into_bytes(),
+                format!(
+                    "{host}{}",
+                    line(pick(86_400) as u32, target, 200 + pick(300) as u16, agent)
+                )
+                .into_bytes(),
             );
             if pick(20) == 0 {
                 log.extend(b"garbage\r\n\n");

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use crate::program::Sandbox;
+use crate::random::Random;
 
 pub const DAY: i64 = 86_400;
 pub const DAYS: i64 = 9;
@@ -25,13 +26,8 @@ pub const HOSTS: [&str; 2] = ["a.example", "b.example"];
 pub const PATHS: [&str; 8] =
     ["/", "/a", "/a/b", "/c", "/robots.txt", "/llms.txt?x", "/map.xml", "/wp-sitemap.xml"];
 
-pub fn random(state: &mut u64, below: usize) -> usize {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-    (*state >> 33) as usize % below
-}
-
-pub fn one<T: Copy>(state: &mut u64, of: &[T]) -> T {
-    of[random(state, of.len())]
+pub fn one<T: Copy>(random: &mut Random, of: &[T]) -> T {
+    of[random.below(of.len())]
 }
 
 /// The token of one group, its lines, each `(is_allow, path)`, and its Crawl-delay.
@@ -46,20 +42,20 @@ pub struct File {
 }
 
 impl File {
-    pub fn random(state: &mut u64) -> File {
-        let groups = (0..random(state, 4)).map(|_| {
-            let token = one(state, &["*", "*", "GPTBot", "bingbot", "CCBot"]);
-            let lines = (0..1 + random(state, 3))
-                .map(|_| (random(state, 3) == 0, one(state, &["/", "/a", "/a/b", "/c"])));
+    pub fn random(random: &mut Random) -> File {
+        let groups = (0..random.below(4)).map(|_| {
+            let token = one(random, &["*", "*", "GPTBot", "bingbot", "CCBot"]);
+            let lines = (0..1 + random.below(3))
+                .map(|_| (random.below(3) == 0, one(random, &["/", "/a", "/a/b", "/c"])));
             let lines = lines.collect();
-            (token, lines, (random(state, 3) == 0).then(|| one(state, &[5, 2_000, 40_000])))
+            (token, lines, (random.below(3) == 0).then(|| one(random, &[5, 2_000, 40_000])))
         });
         let urls = ["https://a.example/map.xml", "http://b.example/c", "/a/b"];
         File {
             groups: groups.collect(),
-            sitemap: (random(state, 2) == 0).then(|| one(state, &urls)),
+            sitemap: (random.below(2) == 0).then(|| one(random, &urls)),
             // A licence must be a complete URL.
-            license: (random(state, 2) == 0).then(|| one(state, &urls[..2])),
+            license: (random.below(2) == 0).then(|| one(random, &urls[..2])),
         }
     }
 
@@ -128,15 +124,15 @@ pub struct Request {
 
 impl Request {
     /// Answers for robots.txt have no size, because this one fits each file.
-    pub fn random(state: &mut u64) -> Request {
+    pub fn random(random: &mut Random) -> Request {
         let mut request = Request {
-            time: random(state, (DAYS * DAY) as usize) as i64,
-            crawler: random(state, CRAWLERS.len()),
-            host: random(state, HOSTS.len()),
-            path: one(state, &PATHS),
-            status: one(state, &[200, 200, 304, 404]),
-            bytes: random(state, 9) as u64,
-            client: random(state, 3),
+            time: random.below((DAYS * DAY) as usize) as i64,
+            crawler: random.below(CRAWLERS.len()),
+            host: random.below(HOSTS.len()),
+            path: one(random, &PATHS),
+            status: one(random, &[200, 200, 304, 404]),
+            bytes: random.below(9) as u64,
+            client: random.below(3),
         };
         if request.path == "/robots.txt" {
             request.bytes = 0;
@@ -166,19 +162,19 @@ pub struct World {
 }
 
 impl World {
-    pub fn random(state: &mut u64, requests: usize) -> World {
+    pub fn random(random: &mut Random, requests: usize) -> World {
         let mut files: [Vec<(i64, File)>; 2] = Default::default();
         for files in &mut files {
             let mut time = 0;
-            for _ in 0..1 + random(state, 4) {
-                let file = File::random(state);
+            for _ in 0..1 + random.below(4) {
+                let file = File::random(random);
                 if files.last().is_none_or(|(_, last)| *last != file) {
                     files.push((time, file));
                 }
-                time += 3600 + random(state, 3 * DAY as usize) as i64;
+                time += 3600 + random.below(3 * DAY as usize) as i64;
             }
         }
-        World { files, requests: (0..requests).map(|_| Request::random(state)).collect() }
+        World { files, requests: (0..requests).map(|_| Request::random(random)).collect() }
     }
 
     /// The version in force.
@@ -227,11 +223,11 @@ impl World {
     }
 
     /// Audits all, and audits and merges parts; the function gives each report.
-    pub fn check(&self, state: &mut u64, options: &str, check: impl Fn(&Sandbox, &str)) {
+    pub fn check(&self, random: &mut Random, options: &str, check: impl Fn(&Sandbox, &str)) {
         let sandbox = self.sandbox();
         let mut logs = vec![String::new(); 3];
         for request in &self.requests {
-            logs[random(state, 3)] += &request.line();
+            logs[random.below(3)] += &request.line();
         }
         sandbox.write("all.log", logs.concat());
         sandbox.run(&format!("audit -q --robots db {options} -o all all.log")).exits(0);
@@ -242,7 +238,7 @@ impl World {
             sandbox.write(&file, log);
             let audit = format!("audit -q --robots db {options} --partial {at}.tally {file}");
             sandbox.run(&audit).exits(0);
-            tallies.insert(random(state, tallies.len() + 1), format!("{at}.tally"));
+            tallies.insert(random.below(tallies.len() + 1), format!("{at}.tally"));
         }
         sandbox.run(&format!("merge {} -o merged.tally", tallies.join(" "))).exits(0);
         sandbox.run("report merged.tally -o merged").exits(0);

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::nightly::on;
 use crate::program::{Sandbox, line};
-use crate::random_world::{one, random};
+use crate::random::Random;
+use crate::random_world::one;
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
@@ -44,17 +45,17 @@ const REFERERS: [(&str, &str, &str); 12] = [
 type Visits = (u64, u64, u64, u64);
 
 /// The rows of random requests, which are written to three logs.
-fn world(state: &mut u64, sandbox: &Sandbox) -> Vec<String> {
+fn world(random: &mut Random, sandbox: &Sandbox) -> Vec<String> {
     let mut rows: BTreeMap<(String, &str, &str), (Visits, u64, u64)> = BTreeMap::new();
     let mut logs = vec![String::new(); 3];
-    for _ in 0..random(state, 400) {
-        let host = one(state, &["a.example", "b.example"]);
-        let (user_agent, operator) = CLIENTS[random(state, CLIENTS.len()) / (1 + random(state, 2))];
-        let (referer, sender, product) = one(state, &REFERERS);
+    for _ in 0..random.below(400) {
+        let host = one(random, &["a.example", "b.example"]);
+        let (user_agent, operator) = CLIENTS[random.below(CLIENTS.len()) / (1 + random.below(2))];
+        let (referer, sender, product) = one(random, &REFERERS);
         let (method, status) =
-            (one(state, &["GET", "GET", "POST"]), one(state, &[200, 304, 404, 0]));
-        let (second, bytes) = (random(state, 60) as u64, random(state, 9) as u64);
-        logs[random(state, 3)] += &format!(
+            (one(random, &["GET", "GET", "POST"]), one(random, &[200, 304, 404, 0]));
+        let (second, bytes) = (random.below(60) as u64, random.below(9) as u64);
+        logs[random.below(3)] += &format!(
             "{host}:443 192.0.2.1 - - [01/Mar/2026:10:00:{second:02} +0000] \"{method} / HTTP/1.1\" \
              {status:03} {bytes} \"{referer}\" \"{user_agent}\"\n"
         );
@@ -96,17 +97,17 @@ fn world(state: &mut u64, sandbox: &Sandbox) -> Vec<String> {
 
 #[test]
 fn visits_are_counted_in_any_order_and_split() {
-    let (mut state, mut sum) = (5, 0);
+    let (mut random, mut sum) = (Random(5), 0);
     for _ in 0..20 {
         let sandbox = Sandbox::new();
         sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
-        let expected = world(&mut state, &sandbox);
+        let expected = world(&mut random, &sandbox);
         let audit = "audit -q --allow-unjudged --log-format vhost_combined --robots robots.txt";
         sandbox.run(&format!("{audit} -o whole logs")).exits(0);
         for at in 0..3 {
             sandbox.run(&format!("{audit} --partial {at}.tally logs/{at}.log")).exits(0);
         }
-        let parts = one(&mut state, &["1 0", "2 1", "0 2"]);
+        let parts = one(&mut random, &["1 0", "2 1", "0 2"]);
         let (left, right) = parts.split_once(' ').unwrap();
         sandbox.run(&format!("merge {left}.tally {right}.tally -o two.tally")).exits(0);
         let last = (0..3).find(|at| !parts.contains(&at.to_string())).unwrap();

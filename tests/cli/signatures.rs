@@ -7,7 +7,7 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 
 use crate::identity::{BINGBOT, GPTBOT};
 use crate::program::{Ran, Sandbox};
-use crate::random_world::random;
+use crate::random::Random;
 
 pub const DUCK: &str = "DuckAssistBot/1.2; (+http://duckduckgo.com/duckassistbot.html)";
 pub const CHROME: &str = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
@@ -339,8 +339,8 @@ fn what_the_edge_said_is_its_word() {
 #[test]
 fn damaged_headers_are_counted() {
     let duck = Signer::new("assistbot.duckduckgo.com", 1);
-    let mut state = 7;
-    let mut random = |below| random(&mut state, below);
+    let mut generator = Random(7);
+    let mut random = |below| generator.below(below);
     let (mut log, mut expected) = (Vec::new(), 0);
     for second in 0..3_000 {
         let mut headers = duck.headers("example.com", NOON + second, "n").map(String::into_bytes);

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::program::Sandbox;
+use crate::random::Random;
 
 /// Name and user agent.
 const CRAWLERS: [(&str, &str); 3] = [
@@ -27,11 +28,6 @@ const STATUSES: [(u16, &str, &str); 11] = [
     (100, "100", "other"),
 ];
 
-fn random(state: &mut u64, below: usize) -> usize {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-    (*state >> 33) as usize % below
-}
-
 struct Request {
     host: &'static str,
     crawler: usize,
@@ -41,13 +37,13 @@ struct Request {
 }
 
 impl Request {
-    fn random(state: &mut u64, target: impl Fn(&mut u64) -> String) -> Request {
+    fn random(random: &mut Random, target: impl Fn(&mut Random) -> String) -> Request {
         Request {
-            host: ["a.example", "b.example"][random(state, 2)],
-            crawler: random(state, CRAWLERS.len()),
-            target: target(state),
-            status: random(state, STATUSES.len()),
-            bytes: random(state, 1000) as u64,
+            host: ["a.example", "b.example"][random.below(2)],
+            crawler: random.below(CRAWLERS.len()),
+            target: target(random),
+            status: random.below(STATUSES.len()),
+            bytes: random.below(1000) as u64,
         }
     }
 
@@ -66,12 +62,12 @@ impl Request {
 }
 
 /// Audits all requests, and audits and merges parts; the function gets each report.
-fn check(state: &mut u64, requests: &[Request], options: &str, check: impl Fn(&Sandbox, &str)) {
+fn check(random: &mut Random, requests: &[Request], options: &str, check: impl Fn(&Sandbox, &str)) {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
     let mut logs = vec![String::new(); 3];
     for request in requests {
-        logs[random(state, 3)] += &request.line();
+        logs[random.below(3)] += &request.line();
     }
     sandbox.write("all.log", logs.concat());
     sandbox.run(&format!("audit -q --robots robots.txt {options} -o all all.log")).exits(0);
@@ -97,9 +93,9 @@ fn assert_rows(sandbox: &Sandbox, table: &str, columns: &str, mut expected: Vec<
 
 #[test]
 fn answers_are_counted_by_status() {
-    let mut state = 7;
+    let mut random = Random(7);
     let requests: Vec<Request> =
-        (0..300).map(|_| Request::random(&mut state, |_| "/a".to_owned())).collect();
+        (0..300).map(|_| Request::random(&mut random, |_| "/a".to_owned())).collect();
     let mut rows: BTreeMap<_, (u64, u64)> = BTreeMap::new();
     let mut all: BTreeMap<_, u64> = BTreeMap::new();
     for request in &requests {
@@ -108,7 +104,7 @@ fn answers_are_counted_by_status() {
         let sum = rows.entry((key, request.status)).or_default();
         *sum = (sum.0 + 1, sum.1 + request.bytes);
     }
-    check(&mut state, &requests, "", |sandbox, report| {
+    check(&mut random, &requests, "", |sandbox, report| {
         let rows = rows.iter().map(|((key @ (host, crawler), status), (requests, bytes))| {
             let ((_, status, group), share) =
                 (STATUSES[*status], *requests as f64 / all[key] as f64);
@@ -136,18 +132,18 @@ fn section(path: &str, paths: &[&str]) -> String {
 
 #[test]
 fn requests_are_counted_by_section() {
-    let (mut state, mut sections) = (11, BTreeSet::new());
-    let target = |state: &mut u64| {
-        let rare = random(state, 500);
+    let (mut random, mut sections) = (Random(11), BTreeSet::new());
+    let target = |random: &mut Random| {
+        let rare = random.below(500);
         let all =
             ["/", "/a/b", "/a/b/?c/d", "/a/b/c/d/e", "/a/c/d", "//a/b", "/b/c?/d/", "/robots.txt"];
-        match random(state, 9) {
+        match random.below(9) {
             8 => format!("/rare{}/b/{rare}", rare % 300),
             7 => format!("/a/{rare}/b"),
             at => all[at].to_owned(),
         }
     };
-    let requests: Vec<Request> = (0..800).map(|_| Request::random(&mut state, target)).collect();
+    let requests: Vec<Request> = (0..800).map(|_| Request::random(&mut random, target)).collect();
     let mut rows: BTreeMap<_, (u64, u64, u64)> = BTreeMap::new();
     for request in &requests {
         let same_host = requests.iter().filter(|of| of.host == request.host);
@@ -159,7 +155,7 @@ fn requests_are_counted_by_section() {
         *sum = (sum.0 + 1, sum.1 + u64::from(is_found), sum.2 + request.bytes);
     }
     assert_eq!(Vec::from_iter(sections), ["/", "//a/", "/a/", "/a/b/", "/a/c/", "/b/"]);
-    check(&mut state, &requests, "--paths", |sandbox, report| {
+    check(&mut random, &requests, "--paths", |sandbox, report| {
         let rows = rows.iter().map(|((host, section, crawler), (requests, found, bytes))| {
             format!("https://{host} | {section} | {crawler} | {requests} | {found} | {bytes}")
         });
@@ -188,14 +184,14 @@ fn directories_past_the_limit_count_for_the_one_above() {
 
 #[test]
 fn paths_and_urls_are_counted_by_crawler() {
-    let mut state = 13;
-    let target = |state: &mut u64| match random(state, 5) {
+    let mut random = Random(13);
+    let target = |random: &mut Random| match random.below(5) {
         0 => "/".to_owned(),
-        1 => format!("/search?q={}", random(state, 40)),
-        2 => format!("/few?q={}", random(state, 8)),
-        _ => format!("/page/{}", random(state, 200)),
+        1 => format!("/search?q={}", random.below(40)),
+        2 => format!("/few?q={}", random.below(8)),
+        _ => format!("/page/{}", random.below(200)),
     };
-    let requests: Vec<Request> = (0..1500).map(|_| Request::random(&mut state, target)).collect();
+    let requests: Vec<Request> = (0..1500).map(|_| Request::random(&mut random, target)).collect();
     let path = |request: &Request| request.target.split('?').next().unwrap().to_owned();
     let (mut paths, mut urls): (BTreeMap<_, (u64, u64)>, BTreeMap<_, BTreeSet<_>>) =
         Default::default();
@@ -208,7 +204,7 @@ fn paths_and_urls_are_counted_by_crawler() {
         .map(|(name, _)| (name, requests.iter().filter(|of| of.name() == name).count() as u64))
         .into();
     for (options, is_stripped) in [("--paths", false), ("--paths --strip-query", true)] {
-        check(&mut state, &requests, options, |sandbox, report| {
+        check(&mut random, &requests, options, |sandbox, report| {
             let columns = "crawler origin path requests bytes";
             let mut rows = Vec::new();
             for (name, _) in CRAWLERS {

@@ -11,6 +11,9 @@
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod calls;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[path = "../../src/random.rs"]
+mod random;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod runs;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod scenario;

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::calls::{AUDIT, TALLY};
+use crate::random::Random;
 use crate::scenario::{Contents, Scenario, Stage, contents, hidden, log, program, run, sandbox};
 use crate::shim::{Fault, disturb, fired, without_exchange};
 
@@ -204,15 +205,14 @@ fn runs_may_be_killed_at_random_moments() {
     let stage = Stage::new(&alone);
     let begun = Instant::now();
     run(stage.copy().path(), AUDIT.command);
-    let whole = u64::try_from(begun.elapsed().as_micros()).unwrap();
-    let mut random = 7_u64;
+    let whole = usize::try_from(begun.elapsed().as_micros()).unwrap();
+    let mut random = Random::new();
     for round in 0..10 {
         let directory = stage.copy();
         let path = directory.path();
         for _ in 0..3 {
             let mut child = spawn(path, AUDIT.command);
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            thread::sleep(Duration::from_micros((random >> 33) % whole));
+            thread::sleep(Duration::from_micros(random.below(whole) as u64));
             child.kill().unwrap();
             child.wait().unwrap();
             assert!(stage.is_each_whole(path), "round {round}");

@@ -1,23 +1,12 @@
 //! Responses with random damage: every fetch ends soon.
 
+use crate::random::Random;
 use std::time::{Duration, Instant};
 
 use botaudit::net::fetch::fetch;
 use botaudit::net::settings::Settings;
 
 use super::server::{Server, hasty, response};
-
-/// xorshift, by Marsaglia: the same numbers in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % end as u64).unwrap()
-    }
-}
 
 #[test]
 fn random_damage_never_harms() {
@@ -34,7 +23,7 @@ fn random_damage_never_harms() {
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nallow\r\n3\r\n: /\r\n0\r\n\r\n"
             .to_vec(),
     ];
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new();
     // A damaged redirect may lead anywhere, and no test uses the outside network.
     let settings = Settings { redirects_max: 0, ..hasty() };
     let start = Instant::now();

@@ -20,6 +20,8 @@ mod ftp;
 mod hostile;
 mod http;
 mod program;
+#[path = "../../src/random.rs"]
+mod random;
 mod ranges;
 mod redirects;
 mod rulings;

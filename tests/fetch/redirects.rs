@@ -1,7 +1,6 @@
 //! The targets of redirects, and how far they are followed.
 
-use botaudit::net::download::download;
-use botaudit::net::fetch::{Fetched, fetch};
+use botaudit::net::fetch::{Fetched, download, fetch};
 use botaudit::net::outcome::FailureKind::{Connect, Dns};
 use botaudit::net::outcome::FetchOutcome;
 use botaudit::net::outcome::FetchOutcome::{Failure, Status};

@@ -1,17 +1,17 @@
 //! Imports single files and directories. Origin and time are in the file names, or the user gives
-//! them.
+//! them. Which kind of history a path holds shows in its first bytes.
 
 use std::path::{Path, PathBuf};
-use std::{ffi::OsStr, fs};
+use std::{ffi::OsStr, fs, sync::Arc};
 
+use crate::archive::snapshot::read_body;
 use crate::error::{Error, Result};
 use crate::files::visible_entries;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::name::{origins, time};
-use super::{Import, manifest::import_manifest};
-use crate::archive::snapshot::read_body;
+use super::manifest::{self, import_manifest};
+use super::{Import, open, origins_named, time_named};
 
 /// The time of files whose names contain none.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -57,7 +57,7 @@ pub fn import_directory(path: &Path, at: FetchedAt, import: &mut Import<'_>) -> 
     let Some(entries) = entries(path, import) else { return Ok(()) };
     for entry in entries {
         let name = stem(&entry);
-        let origins = origins(name);
+        let origins = origins_named(name);
         if origins.is_empty() {
             let why = "the file name is not a host; rename it to example.com.txt or \
                  https_example.com_8443.txt";
@@ -79,7 +79,7 @@ fn import_versions(
 ) -> Result<()> {
     for entry in entries(path, import).unwrap_or_default() {
         let name = stem(&entry);
-        match time(name) {
+        match time_named(name) {
             Some(time) => import_file(&entry, origins, FetchedAt::At(time), import)?,
             None if name == "robots" => import_file(&entry, origins, at, import)?,
             None => import.problem(Error::invalid_file(
@@ -126,4 +126,42 @@ pub(crate) fn fetched_at(path: &Path, at: FetchedAt) -> Result<UtcTime> {
             })
         }
     }
+}
+
+/// The bytes of a file that are examined.
+const LOOK_BYTES: usize = 4096;
+
+/// The kind of history at a path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum HistoryKind {
+    /// A directory of files.
+    Directory,
+    /// A CSV manifest.
+    Manifest,
+    /// A WARC file, gzipped or not.
+    Warc,
+    /// Any other file counts as a robots.txt.
+    RobotsTxt,
+}
+
+/// The kind of `path`, by its first bytes.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn kind_of(path: &Path) -> Result<HistoryKind> {
+    let metadata = std::fs::metadata(path).map_err(|err| Error::io("cannot read", path, err))?;
+    if metadata.is_dir() {
+        return Ok(HistoryKind::Directory);
+    }
+    let mut opened = open(path, &Arc::default())?;
+    let mut start = vec![0; LOOK_BYTES];
+    let filled = opened.fill(&mut start);
+    let start = &start[..filled];
+    Ok(if start.trim_ascii_start().starts_with(b"WARC/") {
+        HistoryKind::Warc
+    } else if manifest::is_header(start) {
+        HistoryKind::Manifest
+    } else {
+        HistoryKind::RobotsTxt
+    })
 }

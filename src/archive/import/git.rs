@@ -46,8 +46,7 @@ struct Version {
 
 /// Reads versions from the output of git, the latest first.
 struct History<'a> {
-    path: &'a Path,
-    list: Process,
+    commits: Commits<'a>,
     objects: Objects,
     /// The path of the file within the repository.
     name: Vec<u8>,
@@ -55,58 +54,21 @@ struct History<'a> {
 
 impl<'a> History<'a> {
     fn open(path: &'a Path) -> Result<History<'a>> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
         let file = path.file_name().ok_or_else(|| {
             Error::invalid_file(path, "is not a file name; name a file of the repository")
         })?;
-        let run =
-            |arguments: &[&OsStr]| Process::git(folder, arguments).map_err(|err| no_git(path, err));
-        let cannot_ask = |err| Error::io("cannot get from git", path, err);
-        let mut look = run(&["rev-parse".as_ref(), "--show-prefix".as_ref()])?;
-        let mut prefix = Vec::new();
-        look.ask(b"", |output| output.take(PREFIX_BYTES_MAX).read_to_end(&mut prefix))
-            .map_err(cannot_ask)?;
-        let (went_well, words) = look.end().map_err(cannot_ask)?;
-        if !went_well {
-            return Err(Error::invalid_file(path, format!("git reports: {words}")));
-        }
-        let prefix = prefix.strip_suffix(b"\n").unwrap_or(&prefix);
-        let name = [prefix, file.as_encoded_bytes()].concat();
-        // Not `log`, because its behaviour depends on the configuration.
-        let arguments = ["rev-list", "--first-parent", "HEAD", "--"].map(OsStr::new);
-        let list = run(&[&arguments[..], &[file]].concat())?;
-        let objects = Objects::open(folder).map_err(|err| no_git(path, err))?;
-        Ok(History { path, list, objects, name })
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let (commits, objects, name) = Commits::open(path, folder, Some(file), &[])?;
+        Ok(History { commits, objects, name })
     }
 
     /// The next older version. The inner error concerns only this version.
     fn next(&mut self) -> Result<Option<Result<Version>>> {
-        let path = self.path;
-        let cannot_ask = |err| Error::io("cannot get from git", path, err);
-        let mut commit = String::new();
-        self.list
-            .ask(b"", |output| output.take(ID_BYTES_MAX).read_line(&mut commit))
-            .map_err(cannot_ask)?;
-        if commit.is_empty() {
-            let (went_well, words) = self.list.end().map_err(cannot_ask)?;
-            let failed = || Error::invalid_file(path, format!("git reports: {words}"));
-            return if went_well { Ok(None) } else { Err(failed()) };
-        }
-        let commit = commit.trim_end();
-        if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(Error::invalid_file(
-                path,
-                "git gave an invalid answer; check the repository with: git fsck",
-            ));
-        }
-        match self.version(commit) {
+        let Some(commit) = self.commits.next()? else { return Ok(None) };
+        match self.version(&commit) {
             Ok(version) => Ok(Some(Ok(version))),
-            Err(Trouble::Object(why)) => {
-                let why = format!("not imported from commit {commit}: {why}");
-                Ok(Some(Err(Error::invalid_file(path, why))))
-            }
-            Err(Trouble::All(err)) => Err(cannot_ask(err)),
+            Err(Trouble::Object(why)) => Ok(Some(Err(self.commits.not_imported(&commit, &why)))),
+            Err(Trouble::All(err)) => Err(self.commits.cannot_ask(err)),
         }
     }
 
@@ -121,8 +83,82 @@ impl<'a> History<'a> {
     }
 }
 
+/// The ids of the commits that changed a file or a folder.
+pub(super) struct Commits<'a> {
+    path: &'a Path,
+    list: Process,
+}
+
+impl<'a> Commits<'a> {
+    /// The commits that changed `file` in `folder`, or anything in the folder, in the order that
+    /// `options` select; the objects of the repository; and the path of the file within it, or of the
+    /// folder, with a slash at its end.
+    pub(super) fn open(
+        path: &'a Path,
+        folder: &Path,
+        file: Option<&OsStr>,
+        options: &[&str],
+    ) -> Result<(Commits<'a>, Objects, Vec<u8>)> {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let run =
+            |arguments: &[&OsStr]| Process::git(folder, arguments).map_err(|err| no_git(path, err));
+        let look = run(&["rev-parse".as_ref(), "--show-prefix".as_ref()])?;
+        let mut look = Commits { path, list: look };
+        let mut prefix = Vec::new();
+        look.list
+            .ask(b"", |output| output.take(PREFIX_BYTES_MAX).read_to_end(&mut prefix))
+            .map_err(|err| look.cannot_ask(err))?;
+        look.end()?;
+        let prefix = prefix.strip_suffix(b"\n").unwrap_or(&prefix);
+        let within = [prefix, file.unwrap_or_default().as_encoded_bytes()].concat();
+        // Not `log`, because its behaviour depends on the configuration.
+        let words = [&["rev-list", "--first-parent"], options, &["HEAD", "--"]].concat();
+        let mut arguments: Vec<&OsStr> = words.into_iter().map(OsStr::new).collect();
+        arguments.push(file.unwrap_or(OsStr::new(".")));
+        let list = run(&arguments)?;
+        let objects = Objects::open(folder).map_err(|err| no_git(path, err))?;
+        Ok((Commits { path, list }, objects, within))
+    }
+
+    /// The id of the next commit.
+    pub(super) fn next(&mut self) -> Result<Option<String>> {
+        let mut commit = String::new();
+        self.list
+            .ask(b"", |output| output.take(ID_BYTES_MAX).read_line(&mut commit))
+            .map_err(|err| self.cannot_ask(err))?;
+        if commit.is_empty() {
+            self.end()?;
+            return Ok(None);
+        }
+        commit.truncate(commit.trim_end().len());
+        if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(Error::invalid_file(
+                self.path,
+                "git gave an invalid answer; check the repository with: git fsck",
+            ));
+        }
+        Ok(Some(commit))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let (went_well, words) = self.list.end().map_err(|err| self.cannot_ask(err))?;
+        let failed = || Error::invalid_file(self.path, format!("git reports: {words}"));
+        if went_well { Ok(()) } else { Err(failed()) }
+    }
+
+    /// The error for a git that does not answer.
+    pub(super) fn cannot_ask(&self, err: std::io::Error) -> Error {
+        Error::io("cannot get from git", self.path, err)
+    }
+
+    /// The error for a commit that is not imported.
+    pub(super) fn not_imported(&self, commit: &str, why: &str) -> Error {
+        Error::invalid_file(self.path, format!("not imported from commit {commit}: {why}"))
+    }
+}
+
 /// The error for a git that cannot be run for `path`.
-pub(crate) fn no_git(path: &Path, err: std::io::Error) -> Error {
+fn no_git(path: &Path, err: std::io::Error) -> Error {
     match err.kind() {
         std::io::ErrorKind::NotFound => {
             Error::invalid_file(path, "git is needed to read its history; install it first")

@@ -7,6 +7,7 @@ use std::io::{BufRead, Read};
 use std::{ffi::OsStr, path::Path};
 
 use crate::archive::writer::KEPT_BYTES_MAX;
+use crate::digest::hexadecimal;
 use crate::time::UtcTime;
 
 use super::git_process::Process;
@@ -262,10 +263,6 @@ fn kind(mode: &[u8]) -> Result<Kind, Damaged> {
         0o040_000 => Kind::Tree,
         _ => Kind::Submodule,
     })
-}
-
-fn hexadecimal(id: &[u8]) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The entry `name` of a directory: its kind and id.

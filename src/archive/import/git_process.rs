@@ -4,14 +4,12 @@
 //! (signature checkers, pagers, hooks, file system monitors, transports of a partial clone) belong
 //! to commands that are not run here, or are turned off for those that are.
 
-use std::ffi::OsStr;
 use std::io::{self, BufReader, Read, Write};
-use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{ffi::OsStr, path::Path, thread};
 
 use crate::mutex::lock;
 

@@ -5,23 +5,15 @@
 //! writes. Folders that a commit did not change are not read again.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
-use std::io::{BufRead, Read};
 use std::path::Path;
 
 use crate::crawlers::range_files::LIST_BYTES_MAX;
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
 
+use super::git::Commits;
 use super::git_objects::{Objects, Trouble};
-use super::git_process::Process;
 use super::lists::{ListImport, both, place_in};
-
-/// The longest id of a commit, with its line end.
-const ID_BYTES_MAX: u64 = 256;
-
-/// The longest path of a folder within a repository.
-const PREFIX_BYTES_MAX: u64 = 64 << 10;
 
 /// The deepest folder that is read, and the most files and folders of one commit.
 const DEPTH_MAX: usize = 16;
@@ -50,8 +42,12 @@ struct Walk<'a, 'b> {
 /// # Errors
 /// If the archive cannot be written. Errors of git are problems.
 pub(crate) fn import_git_lists(path: &Path, import: &mut ListImport<'_>) -> Result<()> {
-    let opened = open(path);
-    let Some((mut list, objects, prefix)) = import.read(opened) else { return Ok(()) };
+    let (folder, file) = match path.is_dir() {
+        true => (path, None),
+        false => (path.parent().unwrap_or(path), path.file_name()),
+    };
+    let opened = import.read(Commits::open(path, folder, file, &["--reverse"]));
+    let Some((mut commits, objects, prefix)) = opened else { return Ok(()) };
     let mut walk = Walk {
         repository: path,
         import,
@@ -63,34 +59,14 @@ pub(crate) fn import_git_lists(path: &Path, import: &mut ListImport<'_>) -> Resu
         before: HashMap::new(),
     };
     for _ in 0..COMMITS_MAX {
-        let mut commit = String::new();
-        let cannot_ask = |err| Error::io("cannot get from git", path, err);
-        let line = list.ask(b"", |output| output.take(ID_BYTES_MAX).read_line(&mut commit));
-        if walk.import.read(line.map_err(cannot_ask)).is_none() {
-            return Ok(());
-        }
-        if commit.is_empty() {
-            let ended = list.end().map_err(cannot_ask);
-            if let Some((false, words)) = walk.import.read(ended) {
-                let why = format!("git reports: {words}");
-                (walk.import.problems)(Error::invalid_file(path, why));
-            }
-            return Ok(());
-        }
-        let commit = commit.trim_end();
-        if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let why = "git gave an invalid answer; check the repository with: git fsck";
-            (walk.import.problems)(Error::invalid_file(path, why));
-            return Ok(());
-        }
-        match walk.commit(commit, &prefix) {
+        let Some(Some(commit)) = walk.import.read(commits.next()) else { return Ok(()) };
+        match walk.commit(&commit, &prefix) {
             Ok(()) => {}
             Err(Stop::Object(why)) => {
-                let why = format!("not imported from commit {commit}: {why}");
-                (walk.import.problems)(Error::invalid_file(path, why));
+                (walk.import.problems)(commits.not_imported(&commit, &why));
             }
             Err(Stop::Git(err)) => {
-                (walk.import.problems)(cannot_ask(err));
+                (walk.import.problems)(commits.cannot_ask(err));
                 return Ok(());
             }
             Err(Stop::Archive(err)) => return Err(err),
@@ -118,37 +94,6 @@ impl From<Trouble> for Stop {
             Trouble::All(err) => Stop::Git(err),
         }
     }
-}
-
-/// The list of commits, the objects, and the path of the folder or file within the repository.
-fn open(path: &Path) -> Result<(Process, Objects, Vec<u8>)> {
-    let (folder, file) = match path.is_dir() {
-        true => (path, None),
-        false => (path.parent().unwrap_or(path), path.file_name()),
-    };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let run = |arguments: &[&OsStr]| {
-        Process::git(folder, arguments).map_err(|err| super::git::no_git(path, err))
-    };
-    let cannot_ask = |err| Error::io("cannot get from git", path, err);
-    let mut look = run(&["rev-parse".as_ref(), "--show-prefix".as_ref()])?;
-    let mut prefix = Vec::new();
-    look.ask(b"", |output| output.take(PREFIX_BYTES_MAX).read_to_end(&mut prefix))
-        .map_err(cannot_ask)?;
-    let (went_well, words) = look.end().map_err(cannot_ask)?;
-    if !went_well {
-        return Err(Error::invalid_file(path, format!("git reports: {words}")));
-    }
-    let prefix = prefix.strip_suffix(b"\n").unwrap_or(&prefix);
-    let prefix = [prefix, file.unwrap_or_default().as_encoded_bytes()].concat();
-    let arguments = ["rev-list", "--first-parent", "--reverse", "HEAD", "--", "."];
-    let mut arguments = arguments.map(OsStr::new);
-    if let Some(file) = file {
-        arguments[5] = file;
-    }
-    let list = run(&arguments)?;
-    let objects = Objects::open(folder).map_err(|err| super::git::no_git(path, err))?;
-    Ok((list, objects, prefix))
 }
 
 impl Walk<'_, '_> {

@@ -9,14 +9,13 @@ use std::{fs::File, io::Read};
 
 use csv::StringRecord;
 
+use crate::archive::snapshot::{Fetch, SnapshotOutcome, chain};
+use crate::archive::writer::{KEPT_BYTES_MAX, NewSnapshot};
 use crate::error::{Error, Result};
 use crate::input::open::Opened;
 use crate::url::origin::Origin;
 
-use super::{Import, name, open, redirects::too_long};
-use crate::archive::entry::chain;
-use crate::archive::snapshot::{Fetch, SnapshotOutcome};
-use crate::archive::writer::{KEPT_BYTES_MAX, NewSnapshot};
+use super::{Import, open, time_named, warc_memory::too_long};
 
 /// The columns that are read.
 pub(crate) const COLUMNS: [&str; 7] =
@@ -99,7 +98,7 @@ fn snapshot(
     let [origin, fetched_at, status, path, max_age, hops, source] = cells.map(str::trim);
     let origin = Origin::parse(origin.as_bytes())
         .ok_or_else(|| format!("'{origin}' is not a valid origin; write https://example.com"))?;
-    let fetched_at = name::time(fetched_at)
+    let fetched_at = time_named(fetched_at)
         .ok_or_else(|| format!("'{fetched_at}' is not a valid time; write 2025-01-31T12:00:00Z"))?;
     let outcome = SnapshotOutcome::parse(status).ok_or_else(|| {
         format!(

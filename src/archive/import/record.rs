@@ -9,12 +9,13 @@ use crate::archive::writer::{Body, KEPT_BYTES_MAX};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::input::warc_head::{Head, NoHead, line_into, status};
-use crate::net::cache_control::max_age_seconds;
+use crate::net::http::max_age_seconds;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::coding::{BodyExtent, RAW_BYTES_MAX, decode, unchunk};
-use super::{Import, name, redirects::robots_txt_of, revisits::Payloads, warc_memory::WarcMemory};
+use super::warc_memory::{Payloads, WarcMemory, robots_txt_of};
+use super::{Import, time_named};
 
 /// The most bytes of a URL, a location or a first line.
 pub(crate) const URL_BYTES_MAX: usize = 8 << 10;
@@ -97,7 +98,7 @@ impl WarcRecord<'_> {
         if origin.is_none() && !memory.redirects.waits_for(url) {
             return Ok(None);
         }
-        let date = self.head.text("warc-date").and_then(name::time);
+        let date = self.head.text("warc-date").and_then(time_named);
         let fetched_at = date.ok_or_else(|| self.bad("its WARC-Date is not a valid time"))?;
         let answer = match kind.as_slice() {
             b"revisit" => self.revisit(block, &memory.payloads, import)?,
@@ -159,7 +160,7 @@ impl WarcRecord<'_> {
     /// The body of the record that this one names by URL and date, if the archive has it.
     fn referred(&self, import: &mut Import<'_>) -> std::result::Result<Option<Digest>, Stop> {
         let origin = self.head.text("warc-refers-to-target-uri").and_then(robots_txt_of);
-        let date = self.head.text("warc-refers-to-date").and_then(name::time);
+        let date = self.head.text("warc-refers-to-date").and_then(time_named);
         let (Some(origin), Some(date)) = (origin, date) else { return Ok(None) };
         let nearest = import.writer.nearest(&origin, date, 0).map_err(Stop::Archive)?;
         Ok(nearest.and_then(|entry| entry.body).map(|key| key.digest))

@@ -17,8 +17,8 @@ use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::warc_head::{Head, NoHead, RECORD_START, line_into};
 
 use super::record::{RobotsRecord, Stop, URL_BYTES_MAX, WarcRecord};
-use super::redirects::{HOPS_MAX, Waiting, is_near};
-use super::{Import, open, warc_memory::WarcMemory};
+use super::warc_memory::{HOPS_MAX, Waiting, WarcMemory, is_near};
+use super::{Import, open};
 
 /// A decompressed input with its position.
 struct Stream {

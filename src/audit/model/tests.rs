@@ -26,7 +26,7 @@ use crate::measures::sums::{Compliance, Span, Statuses, Sums};
 use crate::measures::time_buckets::TimeBuckets;
 use crate::measures::violations::ViolationTally;
 use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
-use crate::robots::{body::RobotsBody, parse::parse_body};
+use crate::robots::{RobotsBody, parse::parse_body};
 use crate::time::{Hour, UtcTime};
 
 const ROBOTS: &[u8] = b"User-agent: *\nCrawl-delay: 5\nContent-Usage: train-ai=n\nDisallow: /a\n";

@@ -12,6 +12,7 @@ mod tests {
     use crate::judge::robots::RobotsId;
     use crate::judge::verdict::RuleRef;
     use crate::merge::Merge;
+    use crate::random::Random;
     use crate::time::UtcTime;
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
@@ -292,26 +293,21 @@ mod tests {
         ]
     }
 
-    fn random(state: &mut u64, below: usize) -> usize {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (*state >> 33) as usize % below
-    }
-
-    fn random_requests(world: &World, state: &mut u64) -> Vec<Request> {
-        let (count, minutes) = (1 + random(state, 120), 1 + random(state, 30));
-        let indexes = 1 + random(state, world.origins.len());
+    fn random_requests(world: &World, random: &mut Random) -> Vec<Request> {
+        let (count, minutes) = (1 + random.below(120), 1 + random.below(30));
+        let indexes = 1 + random.below(world.origins.len());
         let request = |_| {
-            let crawler = world.registry.find(CRAWLERS[random(state, CRAWLERS.len())]).unwrap();
-            let event = match random(state, 12) {
-                0 => Event::Fetch(b"GET", [200, 304][random(state, 2)]),
+            let crawler = world.registry.find(CRAWLERS[random.below(CRAWLERS.len())]).unwrap();
+            let event = match random.below(12) {
+                0 => Event::Fetch(b"GET", [200, 304][random.below(2)]),
                 1 => Event::Fetch(b"GET", 404),
                 2 => Event::Fetch(b"HEAD", 200),
-                _ => Event::Violation { line: 2 + random(state, 2) as u32 },
+                _ => Event::Violation { line: 2 + random.below(2) as u32 },
             };
             Request {
-                origin_index: random(state, indexes),
-                actor: (crawler, IDENTITIES[random(state, 3)]),
-                second: random(state, minutes * 60) as i64 - 300,
+                origin_index: random.below(indexes),
+                actor: (crawler, IDENTITIES[random.below(3)]),
+                second: random.below(minutes * 60) as i64 - 300,
                 event,
             }
         };
@@ -323,19 +319,19 @@ mod tests {
         world: &World,
         requests: &[Request],
         buckets_max: usize,
-        state: &mut u64,
+        random: &mut Random,
     ) -> Rows {
-        let workers = 1 + random(state, 4);
+        let workers = 1 + random.below(4);
         let limits = RowLimits { strangers_max: STRANGERS_MAX, time_buckets_max: buckets_max };
         let mut parts = vec![Rows::new(limits, world.registry.ranks().into()); workers];
         let mut rest: Vec<&Request> = requests.iter().collect();
         while !rest.is_empty() {
-            let request = rest.swap_remove(random(state, rest.len()));
-            world.add(request, &mut parts[random(state, workers)]);
+            let request = rest.swap_remove(random.below(rest.len()));
+            world.add(request, &mut parts[random.below(workers)]);
         }
         while parts.len() > 1 {
-            let part = parts.swap_remove(random(state, parts.len()));
-            let into = random(state, parts.len());
+            let part = parts.swap_remove(random.below(parts.len()));
+            let into = random.below(parts.len());
             parts[into].absorb(part);
         }
         parts.remove(0)
@@ -343,14 +339,14 @@ mod tests {
 
     #[test]
     fn any_order_and_split_give_what_plain_search_gives() {
-        let (world, state) = (World::new(), &mut 1);
+        let (world, random) = (World::new(), &mut Random(1));
         let (mut given_up, mut shared) = (0, 0);
         for round in 0..400 {
-            let requests = random_requests(&world, state);
-            let buckets_max = if round % 2 == 0 { usize::MAX / 2 } else { random(state, 80) };
+            let requests = random_requests(&world, random);
+            let buckets_max = if round % 2 == 0 { usize::MAX / 2 } else { random.below(80) };
             let expected = world.expected(&requests, buckets_max);
             for _ in 0..3 {
-                let merged = split_and_merged(&world, &requests, buckets_max, state);
+                let merged = split_and_merged(&world, &requests, buckets_max, random);
                 assert_eq!(world.actual(merged), expected, "{buckets_max} {requests:#?}");
             }
             given_up += expected.values().map(|counts| counts[3]).sum::<u64>();

@@ -16,6 +16,7 @@ mod tests {
     use crate::judge::robots::Robots;
     use crate::judge::snapshot_history::{SnapshotHistory, SnapshotSummary};
     use crate::judge::{HostSource, Judge};
+    use crate::random::Random;
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
     use crate::url::path::prepare;
@@ -78,19 +79,18 @@ mod tests {
         UtcTime::from_unix_seconds(seconds).unwrap()
     }
 
-    fn random(state: &mut u64, below: i64) -> i64 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (*state >> 33) as i64 % below
+    fn number(random: &mut Random, below: i64) -> i64 {
+        random.below(below as usize) as i64
     }
 
     /// Rules for GPTBot and for all; each path may be disallowed.
-    fn random_body(state: &mut u64) -> String {
+    fn random_body(random: &mut Random) -> String {
         let mut body = String::new();
         for group in ["GPTBot", "*"] {
-            if random(state, 4) > 0 {
+            if number(random, 4) > 0 {
                 body += &format!("User-agent: {group}\nDisallow:\n");
                 for path in &PATHS[..3] {
-                    body += &format!("{}: {path}\n", ["Disallow", "#"][random(state, 2) as usize]);
+                    body += &format!("{}: {path}\n", ["Disallow", "#"][number(random, 2) as usize]);
                 }
             }
         }
@@ -98,21 +98,22 @@ mod tests {
     }
 
     impl<'a> World<'a> {
-        fn new(registry: &'a Registry, state: &mut u64, horizon: i64) -> World<'a> {
+        fn new(registry: &'a Registry, random: &mut Random, horizon: i64) -> World<'a> {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("archive");
             let origin = Origin::parse(ORIGIN.as_bytes()).unwrap();
             let mut writer = Archive::writer(&path).unwrap();
-            let count = 1 + random(state, 6);
-            let times: BTreeSet<i64> = (0..count).map(|_| START + random(state, horizon)).collect();
+            let count = 1 + number(random, 6);
+            let times: BTreeSet<i64> =
+                (0..count).map(|_| START + number(random, horizon)).collect();
             for time in times {
-                let outcome = match random(state, 6) {
+                let outcome = match number(random, 6) {
                     0 => SnapshotOutcome::Failure(Failure::Timeout),
                     1 => SnapshotOutcome::Status(404),
                     _ => SnapshotOutcome::Status(200),
                 };
                 let is_ok = outcome == SnapshotOutcome::Status(200);
-                let body = if is_ok { random_body(state).into_bytes() } else { Vec::new() };
+                let body = if is_ok { random_body(random).into_bytes() } else { Vec::new() };
                 let fetch =
                     Fetch { fetched_at: utc(time), outcome, max_age_seconds: None, chain: vec![] };
                 let (origin, source, body) = (origin.clone(), String::new(), body.into());
@@ -121,17 +122,17 @@ mod tests {
             writer.flush().unwrap();
             let judge = Judge::new(Store::open(&path).unwrap(), registry, Dialect::Google).unwrap();
             let known = judge.known(&origin, HostSource::Own).unwrap();
-            let promised = [None, Some(0), Some(24)][random(state, 3) as usize];
+            let promised = [None, Some(0), Some(24)][number(random, 3) as usize];
             let limits = ReactionLimits {
-                days_before: random(state, 40) as usize,
+                days_before: number(random, 40) as usize,
                 promised_hours: promised,
             };
             let thresholds = ReactionThresholds {
-                requests: 1 + random(state, 4) as u64,
-                quiet_seconds: random(state, 10) * DAY_SECONDS,
+                requests: 1 + number(random, 4) as u64,
+                quiet_seconds: number(random, 10) * DAY_SECONDS,
             };
-            let time_buckets_max = [usize::MAX / 2, random(state, 300) as usize];
-            let time_buckets_max = time_buckets_max[usize::from(random(state, 3) == 0)];
+            let time_buckets_max = [usize::MAX / 2, number(random, 300) as usize];
+            let time_buckets_max = time_buckets_max[usize::from(number(random, 3) == 0)];
             World { registry, judge, known, limits, thresholds, time_buckets_max, _dir: dir }
         }
 
@@ -416,41 +417,41 @@ mod tests {
         )
     }
 
-    fn random_requests(world: &World<'_>, state: &mut u64, horizon: i64) -> Vec<Request> {
-        let (count, crawlers) = (1 + random(state, 200), 1 + random(state, 3));
+    fn random_requests(world: &World<'_>, random: &mut Random, horizon: i64) -> Vec<Request> {
+        let (count, crawlers) = (1 + number(random, 200), 1 + number(random, 3));
         let identities = [Identity::Verified, Identity::Spoofed];
-        let (is_fetching, habit) = (random(state, 6), random(state, 3));
-        let stop = START + random(state, horizon);
+        let (is_fetching, habit) = (number(random, 6), number(random, 3));
+        let stop = START + number(random, horizon);
         let request = |_| {
-            let name = CRAWLERS[random(state, crawlers) as usize];
-            let time = START - horizon / 4 + random(state, horizon * 3 / 2);
-            let path = match random(state, 25) < is_fetching {
+            let name = CRAWLERS[number(random, crawlers) as usize];
+            let time = START - horizon / 4 + number(random, horizon * 3 / 2);
+            let path = match number(random, 25) < is_fetching {
                 true => "/robots.txt",
                 // After a time, the crawler obeys all rules, or only reads them.
                 false if time > stop && habit == 1 => "/d",
                 false if time > stop && habit == 2 => return None,
-                false => PATHS[random(state, 4) as usize],
+                false => PATHS[number(random, 4) as usize],
             };
-            let status = [200, 404][usize::from(random(state, 4) == 0)];
-            let actor = (world.registry.find(name)?, identities[random(state, 2) as usize]);
+            let status = [200, 404][usize::from(number(random, 4) == 0)];
+            let actor = (world.registry.find(name)?, identities[number(random, 2) as usize]);
             Some(Request { actor, time, path, status })
         };
         (0..count).filter_map(request).collect()
     }
 
     /// Splits requests over workers at random, and merges these in random order.
-    fn split_and_merged(world: &World<'_>, requests: &[Request], state: &mut u64) -> Rows {
-        let workers = 1 + random(state, 4) as usize;
+    fn split_and_merged(world: &World<'_>, requests: &[Request], random: &mut Random) -> Rows {
+        let workers = 1 + number(random, 4) as usize;
         let limits = RowLimits { strangers_max: 3, time_buckets_max: world.time_buckets_max };
         let mut parts = vec![Rows::new(limits, world.registry.ranks().into()); workers];
         let mut rest: Vec<&Request> = requests.iter().collect();
         while !rest.is_empty() {
-            let request = rest.swap_remove(random(state, rest.len() as i64) as usize);
-            world.add(request, &mut parts[random(state, workers as i64) as usize]);
+            let request = rest.swap_remove(number(random, rest.len() as i64) as usize);
+            world.add(request, &mut parts[number(random, workers as i64) as usize]);
         }
         while parts.len() > 1 {
-            let part = parts.swap_remove(random(state, parts.len() as i64) as usize);
-            let into = random(state, parts.len() as i64) as usize;
+            let part = parts.swap_remove(number(random, parts.len() as i64) as usize);
+            let into = number(random, parts.len() as i64) as usize;
             parts[into].absorb(part);
         }
         parts.remove(0)
@@ -460,18 +461,18 @@ mod tests {
     fn any_order_and_split_give_what_plain_search_gives() {
         let registry = Registry::builtin();
         let crawlers: Vec<Crawler> = registry.crawlers().cloned().collect();
-        let state = &mut 7;
+        let random = &mut Random(7);
         let mut seen: Vec<(String, usize)> = Vec::new();
         for round in 0..400 {
             let horizon = [900, 3 * DAY_SECONDS, 60 * DAY_SECONDS][round % 3];
-            let world = World::new(&registry, state, horizon);
-            let requests = random_requests(&world, state, horizon);
+            let world = World::new(&registry, random, horizon);
+            let requests = random_requests(&world, random, horizon);
             if requests.is_empty() {
                 continue;
             }
             let expected = world.expected(&requests);
             for _ in 0..2 {
-                let merged = split_and_merged(&world, &requests, state);
+                let merged = split_and_merged(&world, &requests, random);
                 assert_eq!(world.actual(merged, &crawlers), expected, "round {round}");
             }
             for row in &expected {

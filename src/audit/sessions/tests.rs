@@ -5,28 +5,24 @@ use std::sync::Mutex;
 use super::time_order::WINDOW_SECONDS;
 use super::*;
 use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+use crate::random::Random;
 
 const SILENCE_MINUTES: usize = 2;
 
-fn random(state: &mut u64, below: usize) -> usize {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-    (*state >> 33) as usize % below
-}
-
 /// A request of `client` at one of two origins, whose robots.txt changes every five minutes: two of three versions
 /// have a Crawl-delay.
-fn request(state: &mut u64, second: i64, clients: usize) -> ClientRequest {
-    let actor = (CrawlerId(random(state, 2) as u16), Identity::Unverified);
-    let client = random(state, clients) as u64;
-    let origin = [OriginKey::Unnamed, OriginKey::Invalid][random(state, 2)].clone();
+fn request(random: &mut Random, second: i64, clients: usize) -> ClientRequest {
+    let actor = (CrawlerId(random.below(2) as u16), Identity::Unverified);
+    let client = random.below(clients) as u64;
+    let origin = [OriginKey::Unnamed, OriginKey::Invalid][random.below(2)].clone();
     let version = (second / 300 % 3) as u32;
     ClientRequest {
         actor,
-        client: (random(state, 20) > 0).then_some(client),
+        client: (random.below(20) > 0).then_some(client),
         network: (client > 0).then(|| format!("network {}", client % 3).into()),
-        url: (random(state, 9) > 0).then(|| random(state, 40) as u64),
+        url: (random.below(9) > 0).then(|| random.below(40) as u64),
         time: UtcTime::from_unix_seconds(second).unwrap(),
-        at: (random(state, 9) > 0).then(|| GapEnd {
+        at: (random.below(9) > 0).then(|| GapEnd {
             origin_key: Arc::new(origin),
             rank: OriginRank::Named,
             delay: (version > 0).then(|| (RobotsId(version), u64::from(version) * 40_000)),
@@ -35,23 +31,23 @@ fn request(state: &mut u64, second: i64, clients: usize) -> ClientRequest {
 }
 
 /// Requests that are at most the window out of order. Many are at the same second.
-fn log(state: &mut u64, clients: usize) -> Vec<ClientRequest> {
+fn log(random: &mut Random, clients: usize) -> Vec<ClientRequest> {
     let mut second = 1_000_000;
     let mut log: Vec<ClientRequest> = Vec::new();
     for _ in 0..200 {
-        second += [0, 0, 1, 30, 60, 119, 120, 121][random(state, 8)];
-        log.push(request(state, second, clients));
+        second += [0, 0, 1, 30, 60, 119, 120, 121][random.below(8)];
+        log.push(request(random, second, clients));
     }
-    disordered(state, log)
+    disordered(random, log)
 }
 
 /// In another order, with nothing further than the window out of order.
-fn disordered(state: &mut u64, log: Vec<ClientRequest>) -> Vec<ClientRequest> {
+fn disordered(random: &mut Random, log: Vec<ClientRequest>) -> Vec<ClientRequest> {
     let mut log: Vec<(i64, usize, ClientRequest)> = log
         .into_iter()
         .map(|request| {
-            let wait = random(state, WINDOW_SECONDS as usize + 1) as i64;
-            (request.time.unix_seconds() + wait, random(state, 1000), request)
+            let wait = random.below(WINDOW_SECONDS as usize + 1) as i64;
+            (request.time.unix_seconds() + wait, random.below(1000), request)
         })
         .collect();
     log.sort_by_key(|(end, tie, _)| (*end, *tie));
@@ -59,18 +55,18 @@ fn disordered(state: &mut u64, log: Vec<ClientRequest>) -> Vec<ClientRequest> {
 }
 
 /// The sums of `inputs` in chunks that end at random, which `threads` take in a random order.
-fn counted(state: &mut u64, inputs: &[&[ClientRequest]], threads: usize) -> SessionCounts {
+fn counted(random: &mut Random, inputs: &[&[ClientRequest]], threads: usize) -> SessionCounts {
     let sessions = Sessions::new(SILENCE_MINUTES);
     let mut chunks = Vec::new();
     for (input, mut rest) in inputs.iter().copied().enumerate() {
         let (file, mut sequence) = (FileId::from_index(input), 0);
         while !rest.is_empty() {
-            let (chunk, after) = rest.split_at((1 + random(state, 30)).min(rest.len()));
-            let at = random(state, chunks.len() + 1);
+            let (chunk, after) = rest.split_at((1 + random.below(30)).min(rest.len()));
+            let at = random.below(chunks.len() + 1);
             chunks.insert(at, (file, Some((sequence, chunk.to_vec())), 0));
             (rest, sequence) = (after, sequence + 1);
         }
-        chunks.insert(random(state, chunks.len() + 1), (file, None, sequence));
+        chunks.insert(random.below(chunks.len() + 1), (file, None, sequence));
     }
     let chunks = Mutex::new(chunks);
     std::thread::scope(|scope| {
@@ -159,11 +155,11 @@ impl Plain {
 }
 
 #[track_caller]
-fn check(state: &mut u64, inputs: &[&[ClientRequest]]) -> Plain {
+fn check(random: &mut Random, inputs: &[&[ClientRequest]]) -> Plain {
     let mut expected = Plain::default();
     inputs.iter().for_each(|input| expected.count(input));
     for threads in 1..=8 {
-        let found = counted(state, inputs, threads);
+        let found = counted(random, inputs, threads);
         assert_eq!(Plain::of(&found), expected, "{threads} threads");
         let total: u64 = found.sessions.values().map(|of| of.requests().unwrap()).sum();
         assert_eq!(total, inputs.iter().map(|input| input.len() as u64).sum::<u64>());
@@ -173,46 +169,46 @@ fn check(state: &mut u64, inputs: &[&[ClientRequest]]) -> Plain {
 
 #[test]
 fn the_order_of_lines_within_the_window_does_not_matter() {
-    let state = &mut 1;
+    let random = &mut Random(1);
     let (mut gaps, mut broken) = (0, 0);
     for clients in [1, 2, 2, 3, 3, 3] {
-        let log = log(state, clients);
-        let first = check(state, &[&log]);
+        let log = log(random, clients);
+        let first = check(random, &[&log]);
         assert_eq!(first.late, 0);
         for (requests, kept) in first.gaps.values() {
             (gaps, broken) = (gaps + requests, broken + requests - kept);
         }
-        let other = disordered(state, log);
-        assert_eq!(check(state, &[&other]), first);
+        let other = disordered(random, log);
+        assert_eq!(check(random, &[&other]), first);
     }
     assert!(broken > 20 && gaps > broken + 20, "{gaps} {broken}");
 }
 
 #[test]
 fn each_input_counts_for_itself_in_any_order() {
-    let state = &mut 2;
+    let random = &mut Random(2);
     for _ in 0..4 {
-        let log = log(state, 3);
-        let (one, rest) = log.split_at(random(state, log.len()));
-        let (two, three) = rest.split_at(random(state, rest.len() + 1));
-        let expected = check(state, &[one, two, three]);
-        assert_eq!(check(state, &[three, one, two]), expected);
+        let log = log(random, 3);
+        let (one, rest) = log.split_at(random.below(log.len()));
+        let (two, three) = rest.split_at(random.below(rest.len() + 1));
+        let expected = check(random, &[one, two, three]);
+        assert_eq!(check(random, &[three, one, two]), expected);
     }
 }
 
 #[test]
 fn what_is_further_out_of_order_is_late() {
-    let state = &mut 3;
+    let random = &mut Random(3);
     let mut late = 0;
     for _ in 0..4 {
-        let mut log = log(state, 3);
+        let mut log = log(random, 3);
         for _ in 0..9 {
             // Only backwards: a request too early makes many others late, so that a new log begins.
-            let from = random(state, log.len());
+            let from = random.below(log.len());
             let moved = log.remove(from);
-            log.insert(from + random(state, log.len() + 1 - from), moved);
+            log.insert(from + random.below(log.len() + 1 - from), moved);
         }
-        late += check(state, &[&log]).late;
+        late += check(random, &[&log]).late;
     }
     assert!(late > 10, "{late}");
 }
@@ -228,11 +224,11 @@ fn gaps_do_not_span_other_versions() {
                 rank: OriginRank::Named,
                 delay: version.map(|(robots, delay)| (RobotsId(robots), delay)),
             }),
-            ..request(&mut 1, 10 * at, 1)
+            ..request(&mut Random(1), 10 * at, 1)
         });
         let requests: Vec<ClientRequest> =
             requests.map(|of| ClientRequest { actor: (CrawlerId(0), of.actor.1), ..of }).collect();
-        let plain = Plain::of(&counted(&mut 1, &[&requests], 1));
+        let plain = Plain::of(&counted(&mut Random(1), &[&requests], 1));
         Vec::from_iter(plain.gaps.into_iter().map(|((_, _, robots), of)| (robots.0, of)))
     };
     let (one, two) = (Some((1, 10_000)), Some((2, 10_001)));
@@ -249,9 +245,9 @@ fn a_session_ends_after_the_silence() {
         let one = |second| ClientRequest {
             actor: (CrawlerId(0), Identity::Unverified),
             client: Some(1),
-            ..request(&mut 1, second, 1)
+            ..request(&mut Random(1), second, 1)
         };
-        let found = counted(&mut 1, &[&[one(silence), one(0)]], 1);
+        let found = counted(&mut Random(1), &[&[one(silence), one(0)]], 1);
         let total = found.sessions.values().next().unwrap().total();
         assert_eq!(total.sizes.total(), expected, "{silence}");
     }
@@ -259,11 +255,11 @@ fn a_session_ends_after_the_silence() {
 
 #[test]
 fn clients_past_the_limit_have_no_session() {
-    let state = &mut 4;
+    let random = &mut Random(4);
     let mut without_session = 0;
     for _ in 0..4 {
-        let log: Vec<ClientRequest> = (0..200).map(|at| request(state, at, 40)).collect();
-        let (whole, parts) = (counted(state, &[&log], 1), counted(state, &[&log], 8));
+        let log: Vec<ClientRequest> = (0..200).map(|at| request(random, at, 40)).collect();
+        let (whole, parts) = (counted(random, &[&log], 1), counted(random, &[&log], 8));
         assert_eq!(Plain::of(&whole), Plain::of(&parts));
         let total: u64 = whole.sessions.values().map(|of| of.requests().unwrap()).sum();
         assert_eq!(total, 200);

@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::input::{copies::Repeats, sketch::ContentSketch};
 use crate::logs::limitation::Limitation;
 use crate::merge::Merge;
-use crate::robots::{body::RobotsBody, foreign::Foreign};
+use crate::robots::{RobotsBody, foreign::Foreign};
 use crate::time::Day;
 
 use super::super::origin_key::OriginKey;

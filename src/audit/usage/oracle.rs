@@ -13,6 +13,7 @@ mod tests {
     use crate::judge::verdict::JudgedAt;
     use crate::judge::{HostSource, Judge};
     use crate::merge::Merge;
+    use crate::random::Random;
     use crate::time::UtcTime;
     use crate::url::{dialect::Dialect, origin::Origin, path::prepare};
 
@@ -45,11 +46,6 @@ mod tests {
     const START: i64 = 1_772_000_000;
     const DAY: i64 = 86_400;
 
-    fn random(state: &mut u64, below: usize) -> usize {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (*state >> 33) as usize % below
-    }
-
     /// A line of a group: its number, its field, its path, and the kinds of use with their values.
     struct Line {
         number: u32,
@@ -65,19 +61,19 @@ mod tests {
         text: String,
     }
 
-    fn random_file(state: &mut u64) -> File {
+    fn random_file(random: &mut Random) -> File {
         let mut file = File::default();
         let mut number = 0;
-        for _ in 0..2 + random(state, 5) {
-            let token = TOKENS[random(state, TOKENS.len())];
+        for _ in 0..2 + random.below(5) {
+            let token = TOKENS[random.below(TOKENS.len())];
             file.text += &format!("User-agent: {token}\n");
             number += 1;
             let mut lines = Vec::new();
-            for at in 0..1 + random(state, 5) {
+            for at in 0..1 + random.below(5) {
                 number += 1;
                 let fields = ["allow", "disallow", "content-usage", "content-signal"];
-                let field = fields[random(state, if at == 0 { 2 } else { 4 })];
-                let path = PATHS[random(state, PATHS.len())];
+                let field = fields[random.below(if at == 0 { 2 } else { 4 })];
+                let path = PATHS[random.below(PATHS.len())];
                 let (labels, words): (&[&str], _) = match field {
                     "content-usage" => (&["train-ai", "search"], ["y", "n", "yes"]),
                     _ => (&["search", "ai-train", "ai-input"], ["yes", "no", "maybe"]),
@@ -85,12 +81,12 @@ mod tests {
                 let mut values = Vec::new();
                 if !field.ends_with("allow") {
                     for label in labels {
-                        if random(state, 2) == 0 {
-                            values.push(((*label).to_owned(), words[random(state, 3)]));
+                        if random.below(2) == 0 {
+                            values.push(((*label).to_owned(), words[random.below(3)]));
                         }
                     }
-                    if field == "content-signal" && random(state, 2) == 0 {
-                        let level = ["immediate", "reference", "full"][random(state, 3)];
+                    if field == "content-signal" && random.below(2) == 0 {
+                        let level = ["immediate", "reference", "full"][random.below(3)];
                         values.push(("use".to_owned(), level));
                     }
                 }
@@ -184,7 +180,7 @@ mod tests {
     type Sums = BTreeMap<(String, u32, String, String, u32), (u64, u64, i64, i64)>;
 
     /// How many rows there are, and how many of them are uncertain.
-    fn check(state: &mut u64, registry: &Registry) -> (usize, usize) {
+    fn check(random: &mut Random, registry: &Registry) -> (usize, usize) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("archive");
         let origin = Origin::parse(b"https://a.example").unwrap();
@@ -192,9 +188,9 @@ mod tests {
         let mut writer = Archive::writer(&path).unwrap();
         let mut files: Vec<(i64, File)> = Vec::new();
         let mut time = START;
-        for _ in 0..1 + random(state, 4) {
-            time += 3600 + random(state, 3 * DAY as usize) as i64;
-            let file = random_file(state);
+        for _ in 0..1 + random.below(4) {
+            time += 3600 + random.below(3 * DAY as usize) as i64;
+            let file = random_file(random);
             let (fetched_at, outcome) = (utc(time), SnapshotOutcome::Status(200));
             let fetch = Fetch { fetched_at, outcome, max_age_seconds: None, chain: vec![] };
             let body = file.text.clone().into_bytes().into();
@@ -211,16 +207,16 @@ mod tests {
         let mut parts: Vec<BTreeMap<&str, CrawlerTally>> = vec![BTreeMap::new(); 3];
         let mut slow = Sums::new();
         for _ in 0..80 {
-            let crawler = CRAWLERS[random(state, CRAWLERS.len())];
-            let time = START + random(state, 14 * DAY as usize) as i64;
-            let path = ["/", "/a", "/a/b/c", "/c", "/robots.txt"][random(state, 5)];
-            let (status, bytes) = (200, random(state, 9) as u64);
+            let crawler = CRAWLERS[random.below(CRAWLERS.len())];
+            let time = START + random.below(14 * DAY as usize) as i64;
+            let path = ["/", "/a", "/a/b/c", "/c", "/robots.txt"][random.below(5)];
+            let (status, bytes) = (200, random.below(9) as u64);
             let id = registry.find(crawler.0).unwrap();
             let at = JudgedAt::Time(utc(time), BeforeFirst::AsFirst);
             let mut scratch = Vec::new();
             let prepared = Some(prepare(path.as_bytes(), Dialect::Google, &mut scratch));
             let dated = judge.verdict(Some(&known), id, prepared, at);
-            let tally = parts[random(state, 3)].entry(crawler.0).or_default();
+            let tally = parts[random.below(3)].entry(crawler.0).or_default();
             for stated in judge.usage(Some(&known), &dated, (id, prepared), at) {
                 tally.usage.entry(stated).count(utc(time), status, bytes);
             }
@@ -243,7 +239,7 @@ mod tests {
         }
         let mut merged: BTreeMap<&str, CrawlerTally> = BTreeMap::new();
         while !parts.is_empty() {
-            let part = parts.remove(random(state, parts.len()));
+            let part = parts.remove(random.below(parts.len()));
             merged.absorb(part);
         }
         let mut fast = Sums::new();
@@ -265,8 +261,8 @@ mod tests {
 
     #[test]
     fn requests_are_counted_by_the_preference_in_force() {
-        let (mut state, registry) = (7, Registry::builtin());
-        let found: Vec<_> = (0..100).map(|_| check(&mut state, &registry)).collect();
+        let (mut random, registry) = (Random(7), Registry::builtin());
+        let found: Vec<_> = (0..100).map(|_| check(&mut random, &registry)).collect();
         let rows: usize = found.iter().map(|found| found.0).sum();
         let changed: usize = found.iter().map(|found| found.1).sum();
         assert!(rows > 300 && changed > 30, "{rows} rows, {changed} of them uncertain");

@@ -102,6 +102,7 @@ fn host_prefix(raw: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn a_prefix_is_of_one_host() {
@@ -136,11 +137,10 @@ mod tests {
             referers.push(format!("http:\\/\\/{host}\\/"));
             referers.push(format!("http://\\{host}/"));
         }
-        let (mut known, mut state) = (KnownReferers::default(), 3_usize);
+        let (mut known, mut random) = (KnownReferers::default(), Random::new());
         for _ in 0..20_000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_889);
-            let window = [12, 80, referers.len()][(state >> 50) % 3];
-            let raw = &referers[referers.len() - window..][(state >> 33) % window];
+            let window = [12, 80, referers.len()][random.below(3)];
+            let raw = &referers[referers.len() - window..][random.below(window)];
             let referer = raw.replace('\\', "");
             let expected = ProductId::of_referer(referer.as_bytes());
             let is_other = known.is_other(raw.as_bytes());

@@ -5,6 +5,7 @@ use flate2::{Crc, GzBuilder};
 use super::*;
 use crate::input::compression::tests::{ALL, member};
 use crate::input::compression::{Compression::*, MEMORY_BYTES_MAX};
+use crate::random::Random;
 
 /// Gives a few bytes at a time, as a pipe does.
 struct Slow(Cursor<Vec<u8>>);
@@ -264,13 +265,8 @@ fn damage_anywhere_is_reported_or_harmless() {
 /// Small blocks, the last one damaged: no block before it is lost.
 #[test]
 fn all_blocks_before_a_broken_one_are_given() {
-    let mut state = 1_u64;
-    let text: Vec<u8> = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        b'a' + (state >> 60) as u8
-    })
-    .take(2 << 20)
-    .collect();
+    let mut random = Random::new();
+    let text: Vec<u8> = (0..2 << 20).map(|_| b'a' + random.below(16) as u8).collect();
     for (kind, lost_bytes_max) in
         [(Gzip, 64 << 10), (Zstd, 256 << 10), (Bzip2, 900_000), (Xz, 64 << 10)]
     {

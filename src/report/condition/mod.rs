@@ -16,9 +16,9 @@
 
 pub mod expression;
 mod parse;
-mod token;
 
 use crate::table::schema::TableSchema;
+
 use expression::{Condition, ConditionError};
 
 impl Condition {
@@ -39,7 +39,7 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tables::summary::SUMMARY;
+    use crate::report::tables::crawlers::SUMMARY;
 
     const CELLS: &str = "https://example.com,GPTBot,OpenAI,ai-training,follows,unverified,\
         10,1,6,3,0,0,0,0,0,0,0.333333,2000,2026-03-01T00:00:10Z,2026-03-02T00:00:00Z,,0";

@@ -6,9 +6,9 @@ use crate::audit::client_rows::{BY_SIGNATURE, ClientClass, ClientKey, clients};
 use crate::measures::clients::Sampled;
 use crate::merge::sum;
 use crate::numbers::{counted, grouped, percent};
+use crate::report::page_model::{PageModel, text};
 use crate::statistics::wilson_interval;
 
-use super::super::page_model::{PageModel, text};
 use super::chart::{LegendEntry, bar, legend};
 use super::table::{HtmlTable, Kind};
 

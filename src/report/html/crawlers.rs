@@ -1,22 +1,23 @@
-//! Crawlers: the table of all, violations by origin, the answers to violations, spoofed requests.
+//! Crawlers: the table of all, violations by origin, the answers to violations, spoofed requests,
+//! tools, and automated user agents that are not in the registry.
 
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
 use crate::audit::conduct::Conduct;
-use crate::crawlers::identity::Actor;
-use crate::crawlers::identity::Identity;
+use crate::crawlers::identity::{Actor, Identity};
 use crate::merge::sum;
+use crate::numbers::percent;
+use crate::report::page_model::totals::{CrawlerTotals, Heaviest};
+use crate::report::page_model::{PageModel, ROWS_MAX, of_judged, text};
+use crate::table::escape::visible;
+use crate::time::{Day, Zone};
 
-use super::super::page_model::crawler::CrawlerTotals;
-use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, of_judged, text};
 use super::chart::days;
 use super::markup::{Badge, strongly_counted};
 use super::periods::{DAYS_MAX, calendar};
 use super::table::{HtmlTable, Kind};
-use crate::numbers::percent;
-use crate::time::{Day, Zone};
 
 /// All crawlers that are not spoofed, each with its state.
 pub(crate) fn all(model: &PageModel<'_>) -> Markup {
@@ -155,6 +156,60 @@ pub(crate) fn spoofed(model: &PageModel<'_>) -> Option<Markup> {
         p {
             (strongly_counted(requests, "request"))
             " only claimed to come from a crawler: their addresses do not belong to its operator. Only this section counts them."
+        } "\n"
+        (table.folded())
+    })
+}
+
+/// Known clients that are not crawlers; `None` without requests of tools.
+pub(crate) fn tools(model: &PageModel<'_>) -> Option<Markup> {
+    let rows = model.tools_by_requests();
+    if rows.is_empty() {
+        return None;
+    }
+    let table = HtmlTable::new("by-tool", "Tools by requests", "summary.csv", rows)
+        .text("Tool", |((tool, _), _)| model.name(*tool))
+        .number("Requests", |(_, totals)| totals.sums.requests)
+        .number("Violations", |(_, totals)| totals.sums.violations)
+        .text("Purpose", |((tool, _), _)| text(&model.crawler(*tool).purpose))
+        .share("Of judged", |(_, totals)| of_judged(&totals.sums))
+        .identity(|((_, identity), _)| *identity)
+        .text("Operator", |((tool, _), _)| text(&model.crawler(*tool).operator));
+    Some(html! {
+        p {
+            "Tools are clients such as monitors, feed readers, HTTP libraries and scanners. Their requests are \
+             judged like those of crawlers, but only this section counts them."
+        } "\n"
+        (table.main())
+    })
+}
+
+/// The row of all that did not fit in `unknown-crawlers.csv`.
+const OTHERS: &[u8] = b"(others)";
+
+/// The section; `None` without such user agents.
+pub(crate) fn unknown(model: &PageModel<'_>) -> Option<Markup> {
+    let audit = model.audit;
+    let known = audit.unknown_crawlers.iter();
+    let known = known.map(|crawler| (&*crawler.user_agent, &*crawler.token, crawler.tally));
+    let others = audit.other_unknown_crawlers.map(|tally| (OTHERS, &b""[..], tally));
+    let rows = Heaviest::of(known.chain(others), ROWS_MAX, |(_, _, tally)| tally.sums.requests);
+    if rows.rows.is_empty() {
+        return None;
+    }
+    let (caption, file) = ("User agents that look automated", "unknown-crawlers.csv");
+    let table = HtmlTable::cut("by-user-agent", caption, file, rows)
+        .code("User agent", |(user_agent, _, _)| visible(user_agent))
+        .code("Declared name", |(_, token, _)| visible(token))
+        .number("Requests", |(_, _, tally)| tally.sums.requests)
+        .number("Disallowed", |(_, _, tally)| tally.sums.violations)
+        .number("Allowed", |(_, _, tally)| tally.sums.allowed)
+        .number("robots.txt requests", |(_, _, tally)| tally.sums.robots_txt_requests)
+        .seen(|(_, _, tally)| tally.span);
+    Some(html! {
+        p {
+            "The registry has no row for these, so their requests are never violations. The columns count what robots.txt says to a
+            crawler with the declared name: its own groups, or else the " code { "*" } " groups."
         } "\n"
         (table.folded())
     })

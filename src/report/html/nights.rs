@@ -8,17 +8,14 @@ use crate::measures::sums::Sums;
 use crate::merge::Merge;
 use crate::numbers::{counted, grouped, percent};
 use crate::report::nights::{EventRow, TrendRow};
-use crate::report::schemas::{EVENTS, TREND};
+use crate::report::page_model::{action::command, of_judged, text, totals::Heaviest};
+use crate::report::tables::{EVENTS, TREND};
 use crate::time::Day;
 
-use super::super::page_model::action::command;
-use super::super::page_model::{heaviest::Heaviest, of_judged, text};
 use super::chart::{ChartColumn, LegendEntry, Mark, days, timeline};
-use super::crawlers::when;
-use super::markup::strong;
-use super::periods::calendar;
 use super::shell::{Section, document};
 use super::table::{HtmlTable, Kind};
+use super::{crawlers::when, markup::strong, periods::calendar};
 
 /// The name of the page.
 pub(crate) const INDEX: &str = "index.html";

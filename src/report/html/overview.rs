@@ -1,17 +1,17 @@
-//! The top of the page: the result in words and numbers, requests by day, and all crawlers.
+//! The top of the page: the result in words and numbers, requests by day, all crawlers, and what a site
+//! owner can do.
 
 use maud::{Markup, html};
 
-use crate::audit::conduct::Conduct;
-use crate::audit::coverage::Coverage;
+use crate::audit::{conduct::Conduct, coverage::Coverage};
 use crate::measures::sums::Span;
+use crate::numbers::{counted, grouped, percent};
+use crate::report::page_model::{PageModel, REPORT, action::Action, judged_sums, of_judged};
+use crate::table::escape::shown;
 use crate::time::UtcTime;
 
-use super::super::page_model::{PageModel, judged_sums, of_judged};
 use super::markup::{code, cut, listed, minute, named, strong, strongly_counted};
 use super::{crawlers, periods};
-use crate::numbers::{counted, grouped, percent};
-use crate::table::escape::shown;
 
 /// The most crawlers that are named as ignoring robots.txt.
 const IGNORING_SHOWN: usize = 3;
@@ -223,4 +223,26 @@ fn with_flags(text: &str) -> Markup {
             @if word.starts_with("--") { span class="flag" { (word) } } @else { (word) }
         }
     }
+}
+
+/// What a site owner can do about the findings; `None` if there is nothing to do.
+pub(crate) fn actions(model: &PageModel<'_>) -> Option<Markup> {
+    let actions = model.actions();
+    (!actions.is_empty()).then(|| {
+        html! {
+            ul class="cards" {
+                @for Action { finding, advice, lines } in &actions {
+                    li {
+                        h3 { (cut(finding)) }
+                        p { (advice) }
+                        pre tabindex="0" { @for line in lines { code { (line) } "\n" } }
+                    } "\n"
+                }
+            } "\n"
+            p class="fine" {
+                @if model.report == REPORT { "REPORT is the directory of this page. Other paths" } @else { "Paths" }
+                " are relative to the directory in which the audit ran."
+            } "\n"
+        }
+    })
 }

@@ -6,12 +6,11 @@ use maud::{Markup, html};
 
 use crate::measures::sums::Sums;
 use crate::merge::Merge;
+use crate::report::page_model::{JudgedSums, PageModel, judged_sums, of_judged, totals::Heaviest};
 use crate::time::{Day, Hour};
 
-use super::super::page_model::{JudgedSums, PageModel, heaviest::Heaviest, judged_sums, of_judged};
 use super::chart::{ChartColumn, LegendEntry, columns};
-use super::markup::cut;
-use super::table::HtmlTable;
+use super::{markup::cut, table::HtmlTable};
 
 /// The most days of a chart by day: the last ones.
 pub(crate) const DAYS_MAX: usize = 370;

@@ -2,17 +2,15 @@
 
 use maud::{Markup, html};
 
-use crate::audit::crawler_row::ActorRow;
-use crate::audit::reaction_rows::ReactionRow;
+use crate::audit::{crawler_row::ActorRow, reaction_rows::ReactionRow};
 use crate::measures::draft_effect::WhatIfChange;
 use crate::numbers::counted;
+use crate::report::page_model::{PageModel, ROWS_MAX, text, totals::Heaviest};
 use crate::time::{Day, UtcTime, Zone};
 
-use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, Mark, timeline};
-use super::markup::Badge;
-use super::periods::calendar;
 use super::table::{HtmlTable, Kind};
+use super::{markup::Badge, periods::calendar};
 
 /// The table with all rows.
 const FILE: &str = "reactions.csv";

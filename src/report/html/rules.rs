@@ -5,14 +5,15 @@ use maud::{Markup, html};
 use crate::audit::crawler_row::Broken;
 use crate::digest::Digest;
 use crate::judge::robots::DecidingRule;
+use crate::numbers::{counted, grouped, percent};
+use crate::report::page_model::totals::{RuleTotals, rule_text};
+use crate::report::page_model::{PageModel, text};
+use crate::report::robots_rules::NearLine;
+use crate::table::escape::visible;
 
-use super::super::page_model::{PageModel, rule::RuleTotals, rule::rule_text, text};
-use super::super::robots_rules::NearLine;
 use super::crawlers::{answers, by_network, by_origin};
 use super::markup::{code, listed, minute, named};
 use super::table::HtmlTable;
-use crate::numbers::{counted, grouped, percent};
-use crate::table::escape::visible;
 
 /// Rules that are shown without a click.
 const CARDS_OPEN: usize = 3;

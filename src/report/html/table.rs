@@ -2,16 +2,14 @@
 
 use maud::{Markup, Render, html};
 
-use crate::crawlers::identity::Actor;
-use crate::crawlers::identity::Identity;
+use crate::crawlers::identity::{Actor, Identity};
 use crate::measures::sums::Span;
+use crate::numbers::{counted, grouped, megabytes, percent, push_grouped};
+use crate::report::page_model::{PageModel, ROWS_MAX, totals::Heaviest};
 use crate::time::UtcTime;
 
-use super::super::page_model::heaviest::Heaviest;
-use super::super::page_model::{PageModel, ROWS_MAX};
 use super::chart::{LegendEntry, bar};
 use super::markup::{code, cut, file_link, minute};
-use crate::numbers::{counted, grouped, megabytes, percent, push_grouped};
 
 /// Longer tables scroll in a frame of their own.
 const ROWS_UNFRAMED: usize = 15;

@@ -1,23 +1,20 @@
 //! The traffic of crawlers: bytes, statuses, costs, sections and paths of the site.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use maud::{Markup, html};
 
-use crate::audit::referral_rows::Referrals;
-use crate::audit::tally::section_counts::SectionTally;
+use crate::audit::{referral_rows::Referrals, tally::section_counts::SectionTally};
 use crate::crawlers::identity::Actor;
-use crate::measures::statuses::StatusGroup;
-use crate::measures::sums::Sums;
+use crate::measures::{statuses::StatusGroup, sums::Sums};
 use crate::merge::Merge;
 use crate::numbers::{megabytes, ratio};
+use crate::report::page_model::{PageModel, ROWS_MAX, text, totals::Heaviest};
+use crate::table::escape::visible;
 
-use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::LegendEntry;
 use super::markup::{listed, strongly_counted};
 use super::table::{HtmlTable, Kind};
-use crate::table::escape::visible;
 
 /// How many crawlers the sentence names.
 const NAMES_SHOWN: usize = 3;

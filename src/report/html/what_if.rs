@@ -1,7 +1,6 @@
 //! What a draft of a robots.txt would change.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use maud::{Markup, html};
 
@@ -9,13 +8,13 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::judge::robots::DecidingRule;
 use crate::measures::draft_effect::WhatIfChange;
 use crate::merge::{Merge, sum};
+use crate::numbers::{counted, grouped};
+use crate::report::page_model::{PageModel, ROWS_MAX, text, totals::Heaviest};
+use crate::table::escape::visible;
 
-use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, legend};
 use super::markup::{Badge, code};
 use super::table::{HtmlTable, Kind};
-use crate::numbers::{counted, grouped};
-use crate::table::escape::visible;
 
 /// The table with all rows.
 const FILE: &str = "what-if.csv";

@@ -3,20 +3,16 @@
 
 use serde_json::Value;
 
-use crate::audit::conduct::Conduct;
-use crate::audit::crawler_row::Broken;
-use crate::audit::origin_key::OriginKey;
-use crate::audit::tally::header::ReportedOptions;
-use crate::audit::unknown::UnknownCrawler;
+use crate::audit::{conduct::Conduct, crawler_row::Broken, origin_key::OriginKey};
+use crate::audit::{tally::header::ReportedOptions, unknown::UnknownCrawler};
 use crate::config::audit_config::{AuditConfig, OPTIONS};
-use crate::crawlers::identity::Actor;
-use crate::crawlers::identity::Identity;
+use crate::crawlers::identity::{Actor, Identity};
 use crate::merge::sum;
 use crate::numbers::{counted, grouped, percent};
-
-use super::rule::rule_text;
-use super::{PageModel, REPORT, crawler::CrawlerTotals, is_itself, text};
 use crate::table::csv::not_bound_reason;
+
+use super::totals::{CrawlerTotals, rule_text};
+use super::{PageModel, REPORT, is_itself, text};
 
 /// The most logs that a command names.
 const LOGS_MAX: usize = 8;

@@ -2,36 +2,26 @@
 //! and the heaviest rows.
 
 pub mod action;
-pub mod crawler;
-pub mod heaviest;
 mod result;
-pub mod rule;
+pub mod totals;
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::{cmp::Reverse, path::Path};
 
-use crate::audit::conduct::Conduct;
-use crate::audit::crawler_row::ActorRow;
-use crate::audit::model::ReportModel;
-use crate::audit::reaction_rows::Reaction;
-use crate::audit::what_if_rows::WhatIf;
+use crate::audit::{conduct::Conduct, crawler_row::ActorRow, model::ReportModel};
+use crate::audit::{reaction_rows::Reaction, what_if_rows::WhatIf};
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
-use crate::crawlers::identity::Actor;
-use crate::crawlers::identity::Identity;
+use crate::crawlers::identity::{Actor, Identity};
 use crate::digest::Digest;
 use crate::measures::draft_effect::WhatIfChange;
 use crate::measures::sums::{Span, Sums};
 use crate::merge::{Merge, sum};
+use crate::table::escape::visible;
 use crate::time::{Day, Hour};
 
-use super::files::files_of;
-use super::line_totals::LineTotals;
 use super::robots_rules::{NearLines, robots_rules};
-use crate::table::escape::visible;
-use crawler::CrawlerTotals;
-use heaviest::Heaviest;
-use rule::{BrokenBy, RuleTotals};
+use super::tables::files_of;
+use totals::{BrokenBy, CrawlerTotals, Heaviest, LineTotals, RuleTotals};
 
 /// Stands for the directory of a report that is not written.
 pub(crate) const REPORT: &str = "REPORT";

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::audit::conduct::Conduct;
-use crate::audit::coverage::Coverage;
+use crate::audit::{conduct::Conduct, coverage::Coverage};
 use crate::numbers::{counted, grouped};
 
 use super::{PageModel, action::is_site, is_itself, text};

@@ -1,7 +1,6 @@
 //! Requests by section and by path, and distinct URLs.
 
-use crate::audit::model::ReportModel;
-use crate::audit::tally::urls::Urls;
+use crate::audit::{model::ReportModel, tally::urls::Urls};
 use crate::crawlers::identity::Actor;
 use crate::measures::answer_tally::AnswerTally;
 use crate::report::table::table;

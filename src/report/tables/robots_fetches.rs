@@ -1,12 +1,17 @@
-//! When and how often crawlers fetched robots.txt.
+//! When and how often crawlers fetched robots.txt, how fast they requested, and what their operators
+//! promise.
 
-use crate::audit::crawler_row::ActorRow;
+use crate::audit::crawler_row::{ActorRow, Delayed};
+use crate::audit::promises::{Observed, PromiseRow, PromisedValue, promises};
 use crate::audit::refetches::{Refetches, refetches};
 use crate::report::table::table;
+use crate::statistics::wilson_interval;
 use crate::table::columns::{
-    CRAWLER, ORIGIN, PRIOR_FETCHES, ROBOTS_TXT_REQUESTS, STATUSES, VIOLATIONS, WHO,
+    CRAWLER, NOT_BOUND_REASON, ORIGIN, PRIOR_FETCHES, ROBOTS_TXT_REQUESTS, STATUSES, VIOLATIONS,
+    WHO,
 };
-use crate::table::schema::{column, count, time};
+use crate::table::csv::Row;
+use crate::table::schema::{column, count, line_number, time};
 
 table! {
     /// Fetches of robots.txt by crawlers, and requests before the first fetch.
@@ -52,5 +57,76 @@ table! {
         count("requests_after_first_fetch", "other requests from the minute of the first successful fetch on") => row.counts([requests]),
         count("requests_on_old_copy", "those of them more than 24 hours after the last successful fetch before them, by the minute: 1,440 minutes are not more") => row.counts([on_old_copy]),
         column("old_copy_share", "fraction, 6 decimals", "requests_on_old_copy / requests_after_first_fetch") => row.fraction(on_old_copy, requests),
+    }
+}
+
+table! {
+    /// Request intervals of crawlers whose group has a Crawl-delay.
+    pub(crate) const CRAWL_DELAY = "crawl-delay.csv", "each origin, crawler, identity and version of robots.txt with a Crawl-delay for this crawler";
+    rows of => of.audit.delays();
+    (origin, actor, delayed) => {
+        let Delayed { asked, requests, pace, .. } = delayed;
+        let crawler = of.crawlers.registry.crawler(actor.0);
+        let busiest = pace.and_then(|pace| pace.busiest);
+        let hourly = pace.and_then(|pace| pace.hourly);
+        let daily = pace.and_then(|pace| pace.daily);
+    }
+    cells row => {
+        ORIGIN => row.text(origin),
+        WHO => row.known_crawler(of.crawlers, actor),
+        column("robots_digest", "sha256:hex", "digest of the robots.txt version with the Crawl-delay") => row.digest(&asked.digest),
+        line_number("delay_line", "line of the Crawl-delay; of the shortest one if several apply to the crawler") => row.counts([u64::from(asked.line)]),
+        column("delay", "text", "value of the line, as written") => row.bytes(&asked.written),
+        column("delay_seconds", "seconds, 3 decimals", "the same as a number, cut off after 3 decimals; empty if the value is not a number") => row.milliseconds(asked.milliseconds),
+        column("group", "product token or `*`", "User-agent token through which the line applies to the crawler") => row.bytes(&asked.group),
+        column("honours_delay", "honoured, partly, ignored, unknown", "whether the crawler honours Crawl-delay, according to the registry; `partly`: up to some delay, or not for all requests") => row.word(crawler.crawl_delay.as_str()),
+        count("requests", "requests of this row, without requests for robots.txt and requests without a path") => row.counts([*requests]),
+        count("allowed_per_hour", "most requests in an hour that are possible with this delay: 3,600 / delay, rounded up; empty if it sets no limit") => row.maybe_counts(hourly.map(|excess| [excess.allowed])),
+        count("over_hourly", "sum of the requests over that limit in all clock hours of UTC, of all clients together: at least this many came too early") => row.maybe_counts(hourly.map(|excess| [excess.requests_over])),
+        count("hours_over", "clock hours over the limit") => row.maybe_counts(hourly.map(|excess| [excess.periods_over])),
+        count("allowed_per_day", "most requests in a UTC day that are possible with this delay: 86,400 / delay, rounded up") => row.maybe_counts(daily.map(|excess| [excess.allowed])),
+        count("over_daily", "sum of the requests over that limit in all days") => row.maybe_counts(daily.map(|excess| [excess.requests_over])),
+        count("days_over", "days over the limit") => row.maybe_counts(daily.map(|excess| [excess.periods_over])),
+        time("busiest_hour_utc", "start of the hour with most requests, the earliest of equal ones; empty past the memory limit for times") => row.maybe(busiest.and_then(|busiest| busiest.start), 1, Row::time),
+        count("busiest_hour_requests", "requests in that hour") => row.maybe_counts(busiest.map(|busiest| [busiest.requests])),
+        NOT_BOUND_REASON => row.not_bound_reason(crawler),
+    }
+}
+
+table! {
+    /// What operators promise, beside what their crawlers did.
+    pub(crate) const PROMISES = "promises.csv", "each origin, crawler, identity that is not spoofed, and promise of its operator: see [promises](#promises)";
+    rows of => promises(of.audit);
+    PromiseRow { origin, actor: (id, identity), promise, value, words, url, observed, state, reason } => {
+        let Observed { tested, kept, broken } = observed;
+        let interval = wilson_interval(kept, tested);
+        let number = match value {
+            PromisedValue::Hours(number) | PromisedValue::RequestsPerHour(number) => Some(u64::from(number)),
+            PromisedValue::Yes | PromisedValue::Partly | PromisedValue::Words => None,
+        };
+        let unit = match value {
+            PromisedValue::Yes => "always",
+            PromisedValue::Partly => "partly",
+            PromisedValue::Hours(_) => "hours",
+            PromisedValue::RequestsPerHour(_) => "requests-per-hour",
+            PromisedValue::Words => "words",
+        };
+    }
+    cells row => {
+        ORIGIN => row.text(origin),
+        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        column("promise", "follows-robots-txt, crawl-delay, change-within, copy-at-most, rate", "what is promised") => row.word(promise.as_str()),
+        column("promised", "always, partly, hours, requests-per-hour, words", "how much of it; `partly`: with conditions; `words`: no number") => row.word(unit),
+        count("promised_number", "number of these hours or requests; empty if there is none") => row.maybe_counts(number.map(|number| [number])),
+        column("promise_words", "text", "words of the operator, as in the registry") => row.text(words),
+        column("promise_url", "URL", "page with the promise") => row.text(url),
+        count("tested", "requests, times between requests, changes or days that test the promise") => row.counts([tested]),
+        count("kept", "those that kept it") => row.counts([kept]),
+        count("broken", "those that certainly broke it") => row.counts([broken]),
+        column("share", "fraction, 6 decimals", "kept / tested") => row.fraction(kept, tested),
+        column("share_low", "fraction, 6 decimals", "lower end of the Wilson score interval of 95 %") => row.maybe(interval, 1, |row, (low, _)| row.decimal(low)),
+        column("share_high", "fraction, 6 decimals", "upper end of that interval") => row.maybe(interval, 1, |row, (_, high)| row.decimal(high)),
+        column("state", "kept, broken, not-tested", "what these logs show: see [promises](#promises)") => row.word(state.as_str()),
+        column("reason", "word", "why it was not tested: see [promises](#promises)") => row.word(reason.map_or("", |reason| reason.as_str())),
     }
 }

@@ -18,8 +18,8 @@ use crate::report::html::nights::{INDEX, SiteNights, nights_page};
 use crate::report::metrics::{METRICS_FILE, SiteMetrics, metrics_text};
 use crate::report::nights::{EventRow, TrendRow, events_csv, trend_csv};
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
-use crate::report::schemas::{EVENTS, TREND};
-use crate::report::{night_text::SiteNight, summary_view::SummaryView};
+use crate::report::tables::{EVENTS, TREND};
+use crate::report::{night_text::SiteNight, summary_table::SummaryView};
 use crate::staged::{replace, replace_both};
 use crate::time::{Day, UtcTime};
 

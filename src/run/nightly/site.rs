@@ -18,15 +18,15 @@ use crate::merge::Merge;
 use crate::nightly::days::{check_reports, day_directory, point_to_latest, tidy};
 use crate::nightly::events::of_site;
 use crate::nightly::ingest::{IngestProblems, SiteIngest};
+use crate::nightly::log_identity::{LogFiles, LogHosts};
+use crate::nightly::plan::{Plan, refused};
+use crate::nightly::state::State;
 use crate::nightly::state::news::{LATE_LINES, LISTS_OLD};
-use crate::nightly::{
-    log_hosts::LogHosts, plan::Plan, refused::refused, rotation::LogFiles, state::State,
-};
 use crate::numbers::counted;
 use crate::report::nights::EventRow;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::run::EvidenceFile;
-use crate::report::summary_view::SummaryView;
+use crate::report::summary_table::SummaryView;
 use crate::report::threshold::MetCondition;
 use crate::report::{directory::Staging, metrics::DayMetrics, night_text::SiteNight};
 use crate::table::escape::spelled_out;

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use crate::archive::import::files::{FetchedAt, import_directory, import_file};
-use crate::archive::import::history_kind::{HistoryKind, kind_of};
+use crate::archive::import::files::{
+    FetchedAt, HistoryKind, import_directory, import_file, kind_of,
+};
 use crate::archive::import::warc::{self, import_warc};
-use crate::archive::import::{Import, ImportProgress, redirects};
+use crate::archive::import::{Import, ImportProgress, warc_memory};
 use crate::archive::import::{git::import_git, manifest::import_manifest, warc_memory::WarcMemory};
 use crate::archive::reader::Archive;
 use crate::archive::writer::{Added, Writer};
@@ -128,7 +129,7 @@ impl ImportRun {
         }
         warc::finish(&mut memory, import)?;
         import.writer.flush()?;
-        redirects::follow(import.writer)
+        warc_memory::follow(import.writer)
     }
 
     fn report(&self, writer: &Writer, problems: usize) -> Result<RunOutcome> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::archive::{entry::HistoryEntry, import::time_named, reader::Archive};
+use crate::archive::{import::time_named, reader::Archive, snapshot::HistoryEntry};
 use crate::error::{Error, Result};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::UtcTime;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::export::export;
 use crate::archive::versions::{RulesChange, Stretch, stretches};
-use crate::archive::{entry::HistoryEntry, reader::Archive};
+use crate::archive::{reader::Archive, snapshot::HistoryEntry};
 use crate::error::Result;
 use crate::judge::age::age_text;
 use crate::judge::history::History;

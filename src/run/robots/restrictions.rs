@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::str::FromStr;
 
+use crate::archive::Store;
 use crate::archive::import::time_named;
-use crate::archive::{Store, entry::HistoryEntry, snapshot::Snapshot};
+use crate::archive::snapshot::{HistoryEntry, Snapshot};
 use crate::classify::restrictions::{
     NamedProfile, OriginRules, RESTRICTIONS, RulesInForce, RulesOf, TakeRow, rows,
 };

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use crate::archive::entry::HistoryEntry;
+use crate::archive::snapshot::HistoryEntry;
 use crate::error::Result;
 use crate::table::escape::visible;
 

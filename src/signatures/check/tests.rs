@@ -1,8 +1,8 @@
-use super::*;
 use crate::random::Random;
 use crate::signatures::base::SignatureHeaders;
-use crate::signatures::keys::read_keys;
-use crate::signatures::keys::tests::KEYS_OF_RFC;
+use crate::signatures::keys::{read_keys, tests::KEYS_OF_RFC};
+
+use super::*;
 
 /// A time at which the long signatures of the draft are valid.
 const NOW: i64 = 1_767_225_600;

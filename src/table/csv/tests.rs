@@ -1,5 +1,6 @@
-use super::*;
 use crate::table::schema::{Column, TableSchema};
+
+use super::*;
 
 fn fraction(part: u64, whole: u64) -> String {
     let mut text = Vec::new();

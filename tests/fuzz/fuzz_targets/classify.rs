@@ -2,8 +2,7 @@
 
 #![no_main]
 
-use botaudit::classify::input_format::{CrawlerColumn, InputFormat, ListSyntax, WantedColumns};
-use botaudit::classify::record_boundary::whole_records;
+use botaudit::classify::input_format::{CrawlerColumn, InputFormat, ListSyntax, WantedColumns, whole_records};
 use botaudit::classify::rows::InputRows;
 use botaudit::classify::url_parts::UrlParts;
 use libfuzzer_sys::fuzz_target;

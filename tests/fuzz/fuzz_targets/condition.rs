@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use botaudit::crawlers::registry::Registry;
-use botaudit::report::{schemas::all_schemas, tables::summary::SUMMARY};
+use botaudit::report::tables::{all_schemas, crawlers::SUMMARY};
 use botaudit::report::condition::expression::Condition;
 use botaudit::report::threshold::Threshold;
 use libfuzzer_sys::fuzz_target;

@@ -3,7 +3,7 @@
 #![no_main]
 
 use botaudit::config::file::parse;
-use botaudit::nightly::refused::refused;
+use botaudit::nightly::plan::refused;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

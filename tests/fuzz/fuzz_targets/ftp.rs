@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use botaudit::net::ftp_reply::{Control, extended_port, passive_port};
-use botaudit::net::timeout::Deadline;
+use botaudit::net::settings::Deadline;
 use libfuzzer_sys::fuzz_target;
 
 static LISTENER: LazyLock<TcpListener> =

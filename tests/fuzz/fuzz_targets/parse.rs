@@ -6,7 +6,7 @@
 use botaudit::matcher::select::select;
 use botaudit::robots::model::StarGroups;
 use botaudit::robots::field::{self, Content, Field, FieldKind, Separator, Spelling, strip};
-use botaudit::robots::finding::{Finding, FindingKind};
+use botaudit::robots::parse::{Finding, FindingKind};
 use botaudit::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
 use botaudit::robots::model::{Directive, ParsedRobotsTxt, Rule};
 use botaudit::robots::parse::{BODY_BYTES_MAX, cut, parse, parse_body};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use botaudit::archive::import::{Import, ImportProgress, redirects};
+use botaudit::archive::import::{Import, ImportProgress, warc_memory};
 use botaudit::archive::writer::Writer;
 use botaudit::error::Result;
 

@@ -9,8 +9,7 @@
 use regex_automata::Anchored;
 use regex_automata::dfa::{Automaton as _, StartKind, dense};
 use regex_automata::nfa::thompson::{Builder, NFA, Transition};
-use regex_automata::util::primitives::StateID;
-use regex_automata::util::start;
+use regex_automata::util::{primitives::StateID, start};
 
 /// The bytes of a DFA besides its transitions: byte classes, start states, state kinds. Measured
 /// with regex-automata 0.4.18 on the suffixes of real files.

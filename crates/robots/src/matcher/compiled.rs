@@ -1,14 +1,13 @@
 //! Compiled rules of a crawler.
 
-use crate::matcher::{
-    compiled_set::CompiledSet, decision::IndexedDecision, dfa_cache::DfaCache, limits::Limits,
-    linear::LinearGlobs, precedence::rank,
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::robots::model::Rule;
 use crate::url::dialect::Dialect;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use super::{compiled_set::CompiledSet, decision::IndexedDecision, dfa_cache::DfaCache};
+use super::{limits::Limits, linear::LinearGlobs, precedence::rank};
 
 /// A compiled rule set, which is immutable and can be shared by threads.
 ///

@@ -1,20 +1,14 @@
 //! A table of prefixes with their suffixes, for many patterns.
 
-use crate::matcher::{
-    bloom::Bloom,
-    decision::IndexedDecision,
-    dfa_cache::DfaCache,
-    glob::{Shape, shape},
-    limits::Limits,
-    pattern::End,
-    precedence::RankedPattern,
-    prefix_table::{Continuation, PatternPrefix, PrefixEntry, PrefixTable, Rank},
-    suffixes::{Suffix, Suffixes},
-};
+use std::{ops::Range, sync::Arc};
+
 use crate::url::dialect::Dialect;
 
-use std::ops::Range;
-use std::sync::Arc;
+use super::glob::{Shape, shape};
+use super::prefix_table::{Continuation, PatternPrefix, PrefixEntry, PrefixTable, Rank};
+use super::suffixes::{Suffix, Suffixes};
+use super::{bloom::Bloom, decision::IndexedDecision, dfa_cache::DfaCache, limits::Limits};
+use super::{pattern::End, precedence::RankedPattern};
 
 /// Up to this many suffixes are searched directly, without computing the byte pairs of the path
 /// first. That takes 20 to 30 ns, as long as two searches.

@@ -1,15 +1,11 @@
 //! A cache of automata by content, so that equal suffixes are compiled once for all files.
 
-use crate::matcher::{
-    automaton::Automaton,
-    glob::{Shape, WildcardSpelling},
-    limits::Limits,
-    pattern::End,
-};
-
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::glob::{Shape, WildcardSpelling};
+use super::{automaton::Automaton, limits::Limits, pattern::End};
 
 /// A cache that policies share. One is enough for a run.
 ///

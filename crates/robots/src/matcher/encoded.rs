@@ -5,9 +5,9 @@
 //! the path, or one and skips three bits. So the cost is a 64th of path length times literal
 //! length, whereas trying each position in turn costs the whole product on texts like `aaaa`.
 
-use crate::matcher::pattern::End;
-use crate::matcher::pattern::encoded_special;
 use crate::url::dialect::Dialect;
+
+use super::pattern::{End, encoded_special};
 
 /// Numbers on the stack, enough for a literal of about 300 bytes of ASCII. Only longer ones, which
 /// no real file has, allocate memory for the search: at most as many bits per byte as they have

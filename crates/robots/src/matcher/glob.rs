@@ -1,13 +1,12 @@
 //! Matches one pattern, split into literals, with one path. It allocates nothing, except for very
 //! long literals with encoded characters.
 
-use crate::matcher::{
-    encoded,
-    pattern::{End, encoded_special},
-};
+use memchr::memmem;
+
 use crate::url::dialect::Dialect;
 
-use memchr::memmem;
+use super::encoded;
+use super::pattern::{End, encoded_special};
 
 /// Path bytes times literal bytes up to which a simple loop searches for a literal. It is faster
 /// for short paths. Longer ones use memmem, which is linear, or, with encoded characters, an

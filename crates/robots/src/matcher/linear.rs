@@ -3,14 +3,12 @@
 //! This is the simplest reasonably fast way, and the cheapest to build. It is used for small sets,
 //! and as the baseline for measurements.
 
-use crate::matcher::{
-    decision::IndexedDecision,
-    glob::{Shape, WildcardSpelling, shape},
-    pattern::End,
-    precedence::RankedPattern,
-    prefix_table::key,
-};
 use crate::url::dialect::Dialect;
+
+use super::glob::{Shape, WildcardSpelling, shape};
+use super::{
+    decision::IndexedDecision, pattern::End, precedence::RankedPattern, prefix_table::key,
+};
 
 /// Patterns in deciding order, in one block of memory.
 #[derive(Debug)]

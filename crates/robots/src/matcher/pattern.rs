@@ -1,9 +1,9 @@
 //! The pattern of a rule as read in a dialect.
 
+use std::borrow::Cow;
+
 use crate::robots::model::{Directive, Rule};
 use crate::url::{dialect::Dialect, path::decode_unreserved};
-
-use std::borrow::Cow;
 
 /// Where a path may end.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

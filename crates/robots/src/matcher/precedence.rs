@@ -3,11 +3,12 @@
 //! The order is: longest pattern first, Allow before Disallow, then the order of the file. An Allow
 //! rule on an index page occurs twice: as written, and as its directory with that shorter length.
 
-use crate::matcher::{decision::IndexedDecision, pattern};
+use std::borrow::Cow;
+
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
 
-use std::borrow::Cow;
+use super::{decision::IndexedDecision, pattern};
 
 /// One pattern in deciding order.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -4,9 +4,10 @@
 //! the path. Every rule is tried. Rule and path may both be hostile, and the cost is limited by the
 //! product of their lengths. All faster matchers are tested against this one.
 
-use crate::matcher::{decision::IndexedDecision, pattern};
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
+
+use super::{decision::IndexedDecision, pattern};
 
 /// A matching rule: the length of its pattern and its index in the list.
 type Best = Option<(usize, usize)>;

@@ -1,20 +1,13 @@
 //! A parsed robots.txt for applications: the types at the root of the crate.
 
-use std::cell::RefCell;
-use std::fmt;
-use std::sync::Arc;
+use std::{cell::RefCell, fmt, sync::Arc};
 
-use crate::matcher::compiled::CompiledPolicy;
-use crate::matcher::decision::Decision;
-use crate::matcher::limits::Limits;
-use crate::matcher::select::select;
-use crate::robots::model::ParsedRobotsTxt;
-use crate::robots::model::StarGroups;
+use crate::robots::model::{ParsedRobotsTxt, StarGroups};
 use crate::robots::parse::parse_body;
 use crate::robots::product_token::{InvalidToken, checked_token, is_unusual_token};
-use crate::url::dialect::Dialect;
-use crate::url::path::prepare;
-use crate::url::target::path_of;
+use crate::url::{dialect::Dialect, path::prepare, target::path_of};
+
+use super::{compiled::CompiledPolicy, decision::Decision, limits::Limits, select::select};
 
 /// The largest buffer for prepared paths that a thread keeps, in bytes.
 const SCRATCH_BYTES_MAX: usize = 64 << 10;

@@ -1,7 +1,8 @@
 //! Selects the groups of a robots.txt that bind a crawler.
 
-use crate::matcher::decision::{Decision, IndexedDecision};
 use crate::robots::model::{Group, ParsedRobotsTxt, Rule, StarGroups};
+
+use super::decision::{Decision, IndexedDecision};
 
 /// The groups that bind a crawler.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

@@ -3,19 +3,13 @@
 //! A suffix is matched only if its rank can still win and the path has the byte pairs of its
 //! literals.
 
-use crate::matcher::{
-    automaton::{FIXED_BYTES, bytes_max},
-    bloom::Bloom,
-    dfa_cache::{DfaCache, DfaSlot},
-    glob::{Shape, WildcardSpelling},
-    limits::Limits,
-    pattern::End,
-    prefix_table::Rank,
-    window_index::{Marks, WindowIndex},
-};
+use std::{ops::Range, sync::Arc};
 
-use std::ops::Range;
-use std::sync::Arc;
+use super::automaton::{FIXED_BYTES, bytes_max};
+use super::dfa_cache::{DfaCache, DfaSlot};
+use super::glob::{Shape, WildcardSpelling};
+use super::window_index::{Marks, WindowIndex};
+use super::{bloom::Bloom, limits::Limits, pattern::End, prefix_table::Rank};
 
 const NONE: u32 = u32::MAX;
 

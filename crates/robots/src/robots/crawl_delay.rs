@@ -17,7 +17,7 @@
 
 use std::ops::Range;
 
-use crate::robots::model::{CrawlDelay, ParsedRobotsTxt};
+use super::model::{CrawlDelay, ParsedRobotsTxt};
 
 /// The longest delay; longer ones are cut to it. It is over 30,000 years.
 const SECONDS_MAX: u64 = 1_000_000_000_000;

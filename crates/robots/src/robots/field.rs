@@ -1,6 +1,6 @@
 //! One line of robots.txt read as key and value, with Google's leniencies.
 
-use crate::robots::lines::RobotsTxtLine;
+use super::lines::RobotsTxtLine;
 
 /// The content of a line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -2,11 +2,11 @@
 
 use memchr::memmem::find;
 
-use super::finding::FindingKind;
-use super::lines::byte_order_mark_bytes;
-use super::model::ParsedRobotsTxt;
-use super::{field, field::FieldKind, parse::listen};
 use crate::named_enum;
+
+use super::field::{self, FieldKind};
+use super::parse::listen;
+use super::{lines::byte_order_mark_bytes, model::ParsedRobotsTxt, parse::FindingKind};
 
 /// Bytes at the beginning of a file that show what it is.
 const HEAD_BYTES_MAX: usize = 1024;

@@ -1,6 +1,5 @@
 //! robots.txt as data.
 
-pub mod finding;
 pub mod model;
 
 pub mod crawl_delay;

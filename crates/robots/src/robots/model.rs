@@ -1,14 +1,14 @@
 //! A robots.txt as data: groups, their rules and sitemaps, each with its line.
 
-use std::num::NonZeroU32;
-use std::ops::Range;
+use std::{num::NonZeroU32, ops::Range};
 
 use bytes::Bytes;
 use percent_encoding::percent_encode_byte;
 
 use crate::named_enum;
-use crate::robots::field::is_space;
-use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
+
+use super::field::is_space;
+use super::usage::{UsageCategory, UsagePreference, UsageSignal};
 
 /// The most User-agent lines of a group that are searched for the one of a crawler.
 const TOKENS_MAX: usize = 1000;

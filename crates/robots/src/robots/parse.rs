@@ -7,14 +7,44 @@ use std::num::NonZeroU32;
 
 use bytes::Bytes;
 
-use crate::robots::{
-    crawl_delay::UserAgentList,
-    field::{self, Content, Field, FieldKind, Separator, Spelling},
-    finding::{Finding, FindingKind},
-    lines::{self, RobotsTxtLine},
-    model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule, Sitemap, UsageStatement},
-    usage::{self, USAGE_LINES_MAX},
+use super::crawl_delay::UserAgentList;
+use super::field::{self, Content, Field, FieldKind, Separator, Spelling};
+use super::lines::{self, RobotsTxtLine};
+use super::model::{
+    Directive, Group, ParsedRobotsTxt, ProductToken, Rule, Sitemap, UsageStatement,
 };
+use super::usage::{self, USAGE_LINES_MAX};
+
+/// Something odd on one line, found while a robots.txt is parsed: a fact, whose meaning `lint` explains.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Finding {
+    /// 1-based.
+    pub line: u32,
+    pub kind: FindingKind,
+}
+
+/// The kinds of oddities. One line may have several.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum FindingKind {
+    /// The text starts with this many bytes of a byte-order mark; 3 is a whole one.
+    ByteOrderMark(usize),
+    /// The line has this many bytes; those past the limit were dropped.
+    LineTooLong(usize),
+    /// A NUL hides the rest of the line.
+    Nul,
+    /// Neither blank nor a comment, but without key and value: ignored.
+    NoField,
+    /// A space or tab is in the place of the colon.
+    MissingColon(FieldKind),
+    /// This misspelled key was accepted.
+    AcceptedTypo(FieldKind, Box<[u8]>),
+    /// This key is in use elsewhere, but changes no verdict.
+    UnusedField(Box<[u8]>),
+    /// No known parser reads this key.
+    UnknownField(Box<[u8]>),
+    /// A rule before any User-agent line: it has no effect.
+    RuleOutsideGroup(Directive),
+}
 
 /// Bytes of a body that count, 500 KiB: Google's documented limit, and the
 /// least that RFC 9309 section 2.5 asks a crawler to parse.

@@ -3,8 +3,7 @@
 //! Rules are selected by names as they are, like Google's parser does it. It would find no group for
 //! `GPTBot/1.2` or for a header, and allow everything. So the names that people give pass here first.
 
-use std::error::Error;
-use std::fmt;
+use std::{error::Error, fmt};
 
 /// The part of a user agent that counts, in bytes. Web servers cut a header line at 8 KiB, and real
 /// user agents are shorter than 1 KiB; a hostile one must not take more time.

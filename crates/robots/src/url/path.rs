@@ -1,10 +1,12 @@
 //! Path and query in the form in which rules are compared.
 
-use crate::bytes;
-use crate::url::dialect::Dialect;
+use std::borrow::Cow;
 
 use percent_encoding::percent_encode_byte;
-use std::borrow::Cow;
+
+use crate::bytes;
+
+use super::dialect::Dialect;
 
 /// Path and query of a request, prepared; borrowed if nothing had to change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,13 +1,18 @@
-//! The share of requests that kept a directive.
+//! The shares of requests that kept a directive, and of those before and since a change.
 
+use crate::audit::comparison::{compared_changes, compared_day, comparison, has_compared_changes};
 use crate::audit::compliance::{
     OriginCompliance, Scope, compliance, compliance_at_origins, conducts,
 };
+use crate::audit::model::ReportModel;
+use crate::crawlers::identity::Actor;
 use crate::measures::sums::Compliance;
 use crate::report::table::table;
-use crate::statistics::wilson_interval;
-use crate::table::columns::{NAMES, ORIGIN};
+use crate::statistics::{two_proportions, wilson_interval};
+use crate::table::columns::{CHANGE_DIRECTION, CHANGE_TIMES, CRAWLER, NAMES, ORIGIN, SHARE_TEST};
+use crate::table::csv::Row;
 use crate::table::schema::{column, count};
+use crate::time::Day;
 
 table! {
     /// The share of requests that kept a directive.
@@ -56,4 +61,62 @@ table! {
         column("share_low", "fraction, 6 decimals", "lower end of the Wilson score interval of 95 %") => row.maybe(interval, 1, |row, (low, _)| row.decimal(low)),
         column("share_high", "fraction, 6 decimals", "upper end of that interval") => row.maybe(interval, 1, |row, (_, high)| row.decimal(high)),
     }
+}
+
+table! {
+    /// Disallowed requests before and since a day.
+    pub(crate) const COMPARISON = "comparison.csv", "each crawler and identity, for all origins together; only with `report --compare-at DAY`";
+    only "report --compare-at DAY", |audit| compared_day(audit).is_some();
+    rows of => compared_sums(of.audit);
+    (day, (id, identity), [before, since]) => {
+    }
+    cells row => {
+        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        column("compared_at", "YYYY-MM-DD", "first day of the later part, in the zone of the days") => row.day(day),
+        count("requests_before", "allowed requests and violations before that day") => row.counts([before.1]),
+        count("violations_before", "violations among them") => row.counts([before.0]),
+        column("share_before", "fraction, 6 decimals", "violations_before / requests_before") => row.fraction(before.0, before.1),
+        count("requests_since", "allowed requests and violations since that day") => row.counts([since.1]),
+        count("violations_since", "violations among them") => row.counts([since.0]),
+        column("share_since", "fraction, 6 decimals", "violations_since / requests_since") => row.fraction(since.0, since.1),
+        SHARE_TEST => share_test(before, since, row),
+    }
+}
+
+table! {
+    /// Requests for touched paths before and since a change.
+    pub(crate) const CHANGE_COMPARISON = "change-comparison.csv", "each origin, crawler, identity, change and direction, as in `reactions.csv`; only with `report --compare-at changes`";
+    only "report --compare-at changes", has_compared_changes;
+    rows of => compared_changes(of.audit);
+    (origin, (id, identity), change, [before, since]) => {
+    }
+    cells row => {
+        ORIGIN => row.text(origin),
+        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        CHANGE_TIMES => row.time(change.times.after).time(change.times.before),
+        CHANGE_DIRECTION => row.word(change.direction.as_str()),
+        count("requests_before", "requests of any kind from the previous change, at most 28 days (`--reaction-days`), to `changed_after_utc`") => row.counts([before.1]),
+        count("touched_before", "requests among them for paths with this change") => row.counts([before.0]),
+        column("share_before", "fraction, 6 decimals", "touched_before / requests_before") => row.fraction(before.0, before.1),
+        count("requests_since", "requests of any kind from `changed_before_utc` to the last fetch before the next change, or to the end of the logs") => row.counts([since.1]),
+        count("touched_since", "requests among them for paths with this change") => row.counts([since.0]),
+        column("share_since", "fraction, 6 decimals", "touched_since / requests_since") => row.fraction(since.0, since.1),
+        SHARE_TEST => share_test(before, since, row),
+    }
+}
+
+/// A part and the whole.
+type Share = (u64, u64);
+
+/// The compared day, and the violations among judged requests before and since then.
+fn compared_sums(audit: &ReportModel) -> impl Iterator<Item = (Day, Actor, [Share; 2])> {
+    compared_day(audit).into_iter().flat_map(move |day| {
+        comparison(audit, day).into_iter().map(move |(actor, parts)| {
+            (day, actor, parts.map(|of| (of.violations, of.allowed + of.violations)))
+        })
+    })
+}
+
+fn share_test(before: Share, since: Share, row: &mut Row) -> &mut Row {
+    row.maybe(two_proportions(before, since), 2, |row, (z, p)| row.decimal(z).decimal(p))
 }

@@ -1,0 +1,179 @@
+//! Rules for firewalls, and for services that tell them what to refuse: nftables, pf, CrowdSec, fail2ban
+//! and Cloudflare.
+
+use ipnet::IpNet;
+
+use crate::crawlers::pattern::Pattern;
+use crate::table::escape::{csv_cell, push_quoted};
+
+use super::pattern::Anchors;
+use super::rules::{AgentGroup, DenyRules, MARK, any_of, comment};
+
+const NFTABLES_USE: &str = "\
+# Load it with: nft -f FILE. A firewall sees no paths: robots.txt is refused, too, so these crawlers
+# cannot learn what you ask of them. Addresses are those of the peer, which may be a proxy.
+table inet botaudit
+delete table inet botaudit
+table inet botaudit {
+";
+
+/// Rules for nftables.
+pub(crate) fn nftables(rules: &DenyRules) -> String {
+    let (v4, v6): (Vec<IpNet>, Vec<IpNet>) =
+        rules.distinct_networks().into_iter().partition(|network| network.addr().is_ipv4());
+    let (mut sets, mut chain) = (String::new(), String::new());
+    for (name, family, kind, networks) in
+        [("deny4", "ip", "ipv4_addr", v4), ("deny6", "ip6", "ipv6_addr", v6)]
+    {
+        if networks.is_empty() {
+            continue;
+        }
+        let elements: Vec<String> = networks.iter().map(IpNet::to_string).collect();
+        sets += &format!("  set {name} {{\n    type {kind}\n    flags interval\n    auto-merge\n");
+        sets += &format!("    elements = {{\n      {}\n    }}\n  }}\n", elements.join(",\n      "));
+        for (protocol, ports) in [("tcp", "{ 80, 443 }"), ("udp", "443")] {
+            chain += &format!("    {family} saddr @{name} {protocol} dport {ports} counter drop\n");
+        }
+    }
+    let (head, reasons) = (rules.head("#"), rules.network_reasons("#"));
+    format!(
+        "{head}{reasons}{NFTABLES_USE}{sets}  chain input {{\n    type filter hook input priority filter - \
+         10; policy accept;\n{chain}  }}\n}}\n"
+    )
+}
+
+const PF_USE: &str = "\
+# Add to pf.conf, before rules with quick:
+#   anchor \"botaudit\"
+#   load anchor \"botaudit\" from \"/etc/pf.botaudit\"
+# A firewall sees no paths: robots.txt is refused, too, so these crawlers cannot learn what you ask of
+# them. Addresses are those of the peer, which may be a proxy.
+";
+
+/// Rules for pf, the packet filter of the BSDs and macOS.
+pub(crate) fn pf(rules: &DenyRules) -> String {
+    let networks: Vec<String> = rules.distinct_networks().iter().map(IpNet::to_string).collect();
+    let (head, reasons) = (rules.head("#"), rules.network_reasons("#"));
+    format!(
+        "{head}{reasons}{PF_USE}table <botaudit> const {{ \\\n  {} \\\n}}\n\
+         block drop in quick proto tcp from <botaudit> to any port {{ 80, 443 }}\n\
+         block drop in quick proto udp from <botaudit> to any port 443\n",
+        networks.join(", \\\n  ")
+    )
+}
+
+/// Decisions for CrowdSec, as CSV. CSV has no comments, so each row has its reason, and expires.
+pub(crate) fn crowdsec(rules: &DenyRules) -> String {
+    let mut text = b"duration,scope,type,reason,value\n".to_vec();
+    let hours = rules.review_days * 24;
+    for denied in &rules.networks {
+        for network in &denied.networks {
+            let (scope, value) = match network.prefix_len() == network.max_prefix_len() {
+                true => ("ip", network.addr().to_string()),
+                false => ("range", network.to_string()),
+            };
+            text.extend(format!("{hours}h,{scope},ban,").bytes());
+            let reason = comment(&format!("{MARK}: {}", denied.why));
+            push_quoted(&csv_cell(reason.as_bytes()), ',', &mut text);
+            text.extend(format!(",{value}\n").bytes());
+        }
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The user agent is within quotes.
+pub(crate) const FAIL2BAN_ANCHORS: Anchors = Anchors { start: "(?<=\")", end: "(?=\")" };
+
+const FAIL2BAN_USE: &str = "\
+# Save this file as filter.d/botaudit.conf, and write into jail.d/botaudit.conf:
+#   [botaudit]
+#   enabled = true
+#   filter = botaudit
+#   port = http,https
+#   logpath = /var/log/nginx/access.log
+#   maxretry = 30
+#   findtime = 10m
+#   bantime = 1d
+# Requests for robots.txt do not count, but a ban includes robots.txt. Logs behind a proxy must have
+# the address of the client, or the proxy is banned.
+[Definition]
+datepattern = ^[^\\[]*\\[({DATE})
+ignoreregex =
+";
+
+/// All fields up to the user agent. The brackets are empty, because the date is cut out before.
+const FIELDS: &str = r#"^<HOST> \S+ \S+ \[\] "(?!\S+ /robots\.txt[ ?])[^"]*" \d{3} \S+ "[^"]*" ""#;
+
+/// A filter for fail2ban, which reads access logs in the combined format.
+pub(crate) fn fail2ban(rules: &DenyRules) -> String {
+    let mut text = rules.head("#");
+    let mut lines = Vec::new();
+    for group in &rules.agents {
+        let not = match group.excepts.is_empty() {
+            true => String::new(),
+            false => format!("(?![^\"]*(?i:{}))", any_of(&group.excepts)),
+        };
+        for agent in &group.denied {
+            text += &format!("# {}\n", comment(&agent.why));
+            lines.push(format!("{FIELDS}{not}[^\"]*(?i:{})[^\"]*\"", agent.pattern));
+        }
+    }
+    text + FAIL2BAN_USE + &format!("failregex = {}\n", lines.join("\n            "))
+}
+
+const CLOUDFLARE_USE: &str = "\
+# Each line without # is the expression of a custom rule; choose the action Block. Expressions with
+# `matches` need a plan that has regular expressions.
+";
+
+const NOT_ROBOTS: &str = "http.request.uri.path ne \"/robots.txt\"";
+
+/// Expressions for custom rules of Cloudflare.
+pub(crate) fn cloudflare(rules: &DenyRules) -> String {
+    let mut text = rules.head("#") + CLOUDFLARE_USE;
+    for group in &rules.agents {
+        text += "\n";
+        text += &group.reasons();
+        text += &expression(group);
+    }
+    let networks: Vec<String> = rules.distinct_networks().iter().map(ToString::to_string).collect();
+    if !networks.is_empty() {
+        let networks = networks.join(" ");
+        text += &format!("\n{}", rules.network_reasons("#"));
+        text += &format!("({NOT_ROBOTS} and ip.src in {{{networks}}})\n");
+    }
+    text
+}
+
+fn expression(group: &AgentGroup) -> String {
+    let any = |patterns: Vec<&String>| {
+        patterns.into_iter().map(|pattern| test(pattern)).collect::<Vec<_>>().join(" or ")
+    };
+    let denied = any(group.denied.iter().map(|agent| &agent.pattern).collect());
+    let except = match group.excepts.is_empty() {
+        true => String::new(),
+        false => format!(" and not ({})", any(group.excepts.iter().collect())),
+    };
+    format!("({NOT_ROBOTS} and ({denied}){except})\n")
+}
+
+/// The test for a pattern. `contains` is in every plan, and is enough for names.
+fn test(pattern: &str) -> String {
+    let names = Pattern::new(pattern).ok().filter(|pattern| !pattern.has_regex());
+    let names: Option<Vec<String>> = names.and_then(|names| {
+        let contains = |name: &[u8]| {
+            let name = str::from_utf8(name).ok().filter(|name| is_printable(name))?;
+            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+            Some(format!("lower(http.user_agent) contains \"{name}\""))
+        };
+        names.needles.iter().map(|name| contains(name)).collect()
+    });
+    match names {
+        Some(names) => names.join(" or "),
+        None => format!("http.user_agent matches r#\"(?i){pattern}\"#"),
+    }
+}
+
+fn is_printable(text: &str) -> bool {
+    text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+}

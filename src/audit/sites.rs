@@ -43,6 +43,11 @@ impl Site {
         Site { origin_key, origin_rank, known: OnceLock::new(), host_source }
     }
 
+    /// Its name in reports, with its rank.
+    pub(crate) fn ranked(&self) -> (&OriginKey, OriginRank) {
+        (&self.origin_key, self.origin_rank)
+    }
+
     /// The history of its robots.txt; `None` if nothing is known. It is loaded with the first
     /// request that it is needed for.
     #[inline]

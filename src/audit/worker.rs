@@ -386,7 +386,6 @@ impl<'a> Worker<'a> {
             return tally.count_plain(record.time);
         }
         let known = site.known(context.judge);
-        let (address, network) = violating_client(context.clients(), dated.verdict, record);
         let request = JudgedRequest {
             record,
             position,
@@ -396,28 +395,25 @@ impl<'a> Worker<'a> {
             stated: &context.judge.usage(known, &dated, (crawler, path), at),
             changes: context.changes(known, crawler),
             compared: compared(context.draft, site, crawler, path, dated.verdict),
-            address,
-            network,
+            client: violating_client(context.clients(), dated.verdict, record),
             fetch: (dated.verdict == Verdict::RobotsTxt).then(|| fetch_answer(known, record)),
             policy_file,
             is_signed: signature.as_ref().is_some_and(|signature| signature.is_valid()),
         };
         tally.count(&request);
         if let Some(path) = path.filter(|_| context.paths) {
-            let at = (origin, &*site.origin_key, site.origin_rank);
-            self.counter.count_path(at, (path, context.url_part), actor, record);
+            let path = (path, context.url_part);
+            self.counter.count_path((origin, site.ranked()), path, actor, record);
         }
         if context.sessions.is_some() {
-            let who = (crawler, actor.1, path.map(|path| (path, context.url_part)));
-            let by = (context.judge, context.trusted_proxies, context.networks);
-            self.client_requests.push(client_request(by, site, &dated, who, record));
+            let by = (context.judge, context.clients(), context.url_part);
+            self.client_requests.push(client_request(by, site, actor, (&dated, path), record));
         }
         if let Some(evidence) = evidence {
-            let of = (context.trusted_proxies, signature.as_deref());
-            evidence.extend(violating_request(&dated, site, actor, (record, position.line), of));
+            let of = (record, position.line, signature.as_deref());
+            evidence.extend(violating_request(context.trusted_proxies, site, actor, &dated, of));
         }
-        let verdict = dated.verdict;
-        if let Some(signature) = signature {
+        if let (Some(signature), verdict) = (signature, dated.verdict) {
             let by = &context.registry.crawler(crawler).name;
             self.count_signature(site_id, by, &signature, (record, Some(verdict)));
         }

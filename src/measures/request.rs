@@ -42,10 +42,9 @@ pub(crate) struct JudgedRequest<'a> {
     pub changes: Option<(&'a [RuleChange], ReactionLimits)>,
     /// The effect of a draft, if the request was compared with one.
     pub compared: Option<Compared>,
-    /// The address of the client, for violations; `None` if the log has none.
-    pub address: Option<IpAddr>,
-    /// The name of its network, for violations, if the user named that.
-    pub network: Option<&'a Arc<str>>,
+    /// For violations, the address of the client, and the name of its network; `None` if the log has
+    /// none, and if the user did not name that.
+    pub client: (Option<IpAddr>, Option<&'a Arc<str>>),
     /// How it was answered, if it is a request for robots.txt.
     pub fetch: Option<FetchAnswer>,
     /// Which file beside robots.txt it asks for, if it asks for one.

@@ -170,9 +170,9 @@ impl Merge for ViolationNetworks {
 impl Measure for ViolationNetworks {
     fn count(&mut self, request: &JudgedRequest<'_>) {
         let Verdict::Violation(_) = request.dated.verdict else { return };
-        let network = match (request.network, request.address) {
-            (Some(name), _) => Network::Named(Arc::clone(name)),
-            (None, Some(address)) => Network::of(address, self.width),
+        let network = match request.client {
+            (_, Some(name)) => Network::Named(Arc::clone(name)),
+            (Some(address), None) => Network::of(address, self.width),
             (None, None) => Network::Unknown,
         };
         self.add(network, 1);

@@ -114,7 +114,7 @@ impl Counter {
     /// Counts a request by its path, of which `part` makes a URL distinct.
     pub(crate) fn count_path(
         &mut self,
-        (origin, key, rank): (OriginId, &OriginKey, OriginRank),
+        (origin, (key, rank)): (OriginId, (&OriginKey, OriginRank)),
         (path, part): (PathQuery<'_>, UrlPart),
         actor: Actor,
         record: &Record<'_>,

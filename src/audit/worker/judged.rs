@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ipnet::IpNet;
 
 use crate::bounded::StableHash;
-use crate::crawlers::identity::{Actor, Identity};
+use crate::crawlers::identity::Actor;
 use crate::crawlers::{crawler::CrawlerId, network_names::NetworkNames};
 use crate::judge::Judge;
 use crate::judge::answer_size::SizeComparison;
@@ -126,11 +126,11 @@ pub(super) fn fetch_answer(known: Option<&OriginHistory>, record: &Record<'_>) -
 
 /// The request as evidence, if a rule in force disallowed it.
 pub(super) fn violating_request(
-    dated: &DatedVerdict<'_>,
+    trusted_proxies: &[IpNet],
     site: &Site,
     actor: Actor,
-    (record, line): (&Record<'_>, u64),
-    (trusted_proxies, signature): (&[IpNet], Option<&CheckedSignature>),
+    dated: &DatedVerdict<'_>,
+    (record, line, signature): (&Record<'_>, u64, Option<&CheckedSignature>),
 ) -> Option<ViolatingRequest> {
     let Verdict::Violation(rule) = dated.verdict else { return None };
     let rule = (Arc::clone(dated.robots?), rule.line, dated.snapshot);
@@ -143,24 +143,25 @@ pub(super) fn violating_request(
 
 /// The request for sessions of its client.
 pub(super) fn client_request(
-    (judge, trusted_proxies, networks): (&Judge, &[IpNet], Option<&NetworkNames>),
+    (judge, (trusted_proxies, networks), url_part): (
+        &Judge,
+        (&[IpNet], Option<&NetworkNames>),
+        UrlPart,
+    ),
     site: &Site,
-    dated: &DatedVerdict<'_>,
-    (crawler, identity, path): (CrawlerId, Identity, Option<(PathQuery<'_>, UrlPart)>),
+    actor: Actor,
+    (dated, path): (&DatedVerdict<'_>, Option<PathQuery<'_>>),
     record: &Record<'_>,
 ) -> ClientRequest {
-    let actor = (crawler, identity);
-    let hash = |(path, part): (PathQuery<'_>, UrlPart)| {
-        let origin = (&*site.origin_key, site.origin_rank);
-        url_hash(origin, path.as_bytes(), part, &mut Vec::new())
-    };
+    let hash =
+        |path: PathQuery<'_>| url_hash(site.ranked(), path.as_bytes(), url_part, &mut Vec::new());
     let is_paced = path.is_some() && dated.verdict != Verdict::RobotsTxt;
     let at = is_paced.then(|| GapEnd {
         origin_key: Arc::clone(&site.origin_key),
         rank: site.origin_rank,
         delay: dated
             .robots
-            .and_then(|robots| Some((robots.id, judge.crawl_delay(robots, crawler)?))),
+            .and_then(|robots| Some((robots.id, judge.crawl_delay(robots, actor.0)?))),
     });
     let network = networks.and_then(|networks| {
         networks.name_of(client_address(record, trusted_proxies)?).map(Arc::clone)

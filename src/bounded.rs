@@ -5,8 +5,7 @@
 //! workers. So two such maps merge exactly: a key that one of them dropped has enough smaller keys
 //! before it.
 
-use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::{borrow::Borrow, collections::BTreeMap};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;

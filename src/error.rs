@@ -3,8 +3,7 @@
 //! Only files, flags and the formats of this project can fail. Foreign input (log lines,
 //! robots.txt, URLs, user agents) cannot fail: it gives rejects and findings.
 
-use std::path::Path;
-use std::{fmt, io};
+use std::{fmt, io, path::Path};
 
 /// A result with an error that says what failed, where, and what to do next.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,8 +1,6 @@
 //! Points in time with a resolution of seconds, as in logs.
 
-use std::fmt;
-use std::io::Write;
-use std::ops::Range;
+use std::{fmt, io::Write, ops::Range};
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, ToSpan, tz::TimeZone};

@@ -1,11 +1,10 @@
 //! Cells of what an audit counts.
 
-use crate::table::csv::Row;
-
-use super::model::ReportModel;
-use super::prior_fetches::PriorFetchCounts;
 use crate::measures::example::Example;
 use crate::measures::sums::{Span, Statuses, Sums};
+use crate::table::csv::Row;
+
+use super::{model::ReportModel, prior_fetches::PriorFetchCounts};
 
 impl Row {
     /// The first and the last time, or two empty cells.

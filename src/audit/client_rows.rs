@@ -11,8 +11,7 @@ use crate::measures::sums::Sums;
 use crate::merge::{Merge, sum};
 use crate::time::Day;
 
-use super::input_tally::Input;
-use super::model::ReportModel;
+use super::{input_tally::Input, model::ReportModel};
 
 named_enum! {
     /// The class of a client. Each line has one.

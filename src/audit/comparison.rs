@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::crawlers::identity::Actor;
+use crate::measures::sums::Sums;
 use crate::merge::{Merge, sum};
 use crate::time::Day;
 
-use super::model::ReportModel;
-use super::reaction_rows::ReactionRow;
-use crate::crawlers::identity::Actor;
-use crate::measures::sums::Sums;
+use super::{model::ReportModel, reaction_rows::ReactionRow};
 
 /// The option with the day, or [`CHANGES`].
 pub(crate) const COMPARE_AT: &str = "compare_at";

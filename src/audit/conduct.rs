@@ -4,15 +4,14 @@
 //! both a half. So the ends of the Wilson score interval of 95 % decide, and a crawler is said to
 //! ignore robots.txt only if it had read it.
 
-use crate::config::setting::Percent;
-use crate::measures::clients::SampledPaths;
-use crate::measures::sums::Sums;
-use crate::merge::Merge;
-use crate::statistics::wilson_interval;
 use botaudit_robots::named_enum;
 
-use super::crawler_row::ActorRow;
-use super::tally::header::ReportedOptions;
+use crate::config::setting::Percent;
+use crate::measures::{clients::SampledPaths, sums::Sums};
+use crate::merge::Merge;
+use crate::statistics::wilson_interval;
+
+use super::{crawler_row::ActorRow, tally::header::ReportedOptions};
 
 named_enum! {
     /// What a crawler does about robots.txt, from the worst to the best, and what is not known.

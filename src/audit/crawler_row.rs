@@ -1,21 +1,16 @@
 //! One row of a finished audit: what one crawler of one identity did at one origin, checked.
 
-use crate::crawlers::identity::Identity;
+use crate::crawlers::identity::{Actor, Identity};
 use crate::error::{Error, Result};
 use crate::judge::{crawl_delay::AskedDelay, robots::DecidingRule};
+use crate::measures::crawler_tally::{CrawlerTally, Times};
+use crate::measures::{clients::SampledPaths, delay_kept::DelayKept, sums::Compliance};
+use crate::measures::{time_buckets::TimeBuckets, violations::ViolationTally};
+use crate::merge::{Merge, sum};
 
 use super::prior_fetches::{KnownFetches, PriorFetchCounts};
-use super::quotes::Quotes;
 use super::reaction_rows::{OriginReactions, ReactionRow};
-use super::usage::UsageRow;
-use crate::crawlers::identity::Actor;
-use crate::measures::clients::SampledPaths;
-use crate::measures::crawler_tally::{CrawlerTally, Times};
-use crate::measures::delay_kept::DelayKept;
-use crate::measures::sums::Compliance;
-use crate::measures::time_buckets::TimeBuckets;
-use crate::measures::violations::ViolationTally;
-use crate::merge::{Merge, sum};
+use super::{quotes::Quotes, usage::UsageRow};
 
 /// The counts of one crawler at one origin.
 #[derive(Debug)]

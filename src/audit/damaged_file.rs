@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 
 use super::model::ReportModel;
-use super::tally::counter::TallyLimits;
-use super::tally::{file::DAMAGED, merge::merge_files};
+use super::tally::{counter::TallyLimits, file::DAMAGED, merge::merge_files};
 
 /// What to do about tallies that are whole, but not their sum.
 const NOT_TOGETHER: &str = "cannot be merged with the other tallies, because its counts are too \

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::input::source::FileId;
 use crate::merge::Merge;
-use crate::time::UtcTime;
-use crate::time::{Day, Window, Zone};
+use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::tally::counter::Counter;
 

@@ -1,10 +1,9 @@
 //! Addresses to look up in DNS, with the crawlers that they claim to be.
 
-use crate::crawlers::crawler::CrawlerId;
+use std::net::IpAddr;
 
 use crate::bounded::{Bounded, StableHash};
-
-use std::net::IpAddr;
+use crate::crawlers::crawler::CrawlerId;
 
 /// The most candidates that are kept while logs are read: those with the smallest hashes.
 pub(crate) const CANDIDATES_MAX: usize = 50_000;

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
-use crate::judge::verdict::Verdict;
-use crate::judge::{Judge, robots::Robots};
+use crate::judge::{Judge, robots::Robots, verdict::Verdict};
 use crate::measures::draft_effect::{ChangeKey, Compared, WhatIfChange};
 use crate::url::path::PathQuery;
 

@@ -5,14 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::crawlers::identity::Actor;
 use crate::error::Result;
 use crate::judge::verdict::Verdict;
-use crate::time::Hour;
-
-use crate::crawlers::identity::Actor;
-use crate::measures::short_map::ShortMap;
-use crate::measures::sums::is_default;
+use crate::measures::{short_map::ShortMap, sums::is_default};
 use crate::merge::{Merge, merge_fields};
+use crate::time::Hour;
 
 /// The most hours that are kept, 62 days: each takes 40 bytes per crawler.
 pub(crate) const HOURS_MAX: usize = 62 * 24;

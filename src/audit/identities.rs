@@ -6,22 +6,17 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-use crate::crawlers::bundled_ranges::BundledRanges;
 use crate::crawlers::identity::{ContradictingTimes, Identity, IdentityAnswer, Proof};
-use crate::crawlers::key_archive::KeyArchive;
-use crate::crawlers::moments::Period;
 use crate::crawlers::ranges::{RangeAnswer, Ranges};
-use crate::crawlers::registry::Registry;
-use crate::crawlers::{crawler::CrawlerId, networks::Network};
+use crate::crawlers::{bundled_ranges::BundledRanges, crawler::CrawlerId, key_archive::KeyArchive};
+use crate::crawlers::{moments::Period, networks::Network, registry::Registry};
+use crate::net::dns_cache::DnsCache;
 use crate::net::forward_confirmed::{CheckedClaims, Confirmation, DomainClaim, check_all};
-use crate::net::{
-    address::is_public, dns::Resolver, dns_archive::ConfirmedName, dns_cache::DnsCache,
-};
+use crate::net::{address::is_public, dns::Resolver, dns_archive::ConfirmedName};
 use crate::time::UtcTime;
 
-use super::archived_names::ArchivedNames;
 use super::dns_candidates::{DnsCandidate, DnsCandidates};
-use super::tally::identity_sources::NameSources;
+use super::{archived_names::ArchivedNames, tally::identity_sources::NameSources};
 
 /// The sources of identities.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::crawlers::identity::{CONTRADICTING_DAYS, ContradictingTimes, Identity, Proof};
 use crate::crawlers::{crawler::CrawlerId, registry::Registry};
+use crate::measures::sums::Span;
 use crate::merge::Merge;
 use crate::numbers::{counted, percent};
 use crate::time::UtcTime;
@@ -12,7 +13,6 @@ use super::model::ReportModel;
 use super::tally::identity_sources::{
     BundledSources, IdentitySources, ListVersions, NameSources, RangeListSummary, RangeSources,
 };
-use crate::measures::sums::Span;
 
 /// The most days between a request and the DNS lookup that verified it.
 const AGE_DAYS_MAX: i64 = 90;

@@ -9,10 +9,8 @@ use crate::judge::Judge;
 use crate::time::Day;
 
 use super::extent::{Extent, ReadRange, ReadRangeEnd};
-use super::{Options, Progress, add_up, context};
-use super::{
-    day_counters::FileDays, identities::Identities, tally::counter::Counter, worker::Pass,
-};
+use super::{Options, Progress, add_up, context, day_counters::FileDays, identities::Identities};
+use super::{tally::counter::Counter, worker::Pass};
 
 /// The new lines of some logs.
 #[derive(Debug)]

@@ -4,8 +4,7 @@
 //! A few bytes of MessagePack can stand for a row of a kilobyte, because fields may be left out. So
 //! the size of the file, packed or unpacked, says little about the memory that it takes.
 
-use std::cell::Cell;
-use std::fmt;
+use std::{cell::Cell, fmt};
 
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,

@@ -67,17 +67,16 @@ use std::sync::Arc;
 use ipnet::IpNet;
 
 use crate::config::audit_config::REACTION_DAYS;
-use crate::crawlers::network_names::NetworkNames;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{network_names::NetworkNames, registry::Registry};
 use crate::error::Result;
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 use crate::judge::{Judge, timeline::BeforeFirst};
 use crate::logs::hints::Hints;
+use crate::merge::Merge;
 use crate::pipeline::queue::WorkQueue;
 use crate::time::{Window, Zone};
 
-use crate::merge::Merge;
 use chunk_queue::{ChunkWorker, LogReader};
 use day_counters::DayKey;
 use draft::Draft;

@@ -2,36 +2,30 @@
 
 mod build;
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::config::money::Money;
-use crate::crawlers::{crawler::CrawlerId, identity::Identity, registry::Registry};
+use crate::crawlers::identity::{Actor, Identity, Proof};
+use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::input::source::FileId;
 use crate::judge::timeline::BeforeFirst;
+use crate::measures::sums::Sums;
+use crate::measures::{
+    clients::ClientTally, crawler_tally::CrawlerTally, signatures::SignatureRow,
+};
 use crate::merge::{Merge, sum};
 use crate::time::Day;
 
 use super::conduct::{Conduct, ConductLimits};
-use super::coverage::Coverage;
 use super::crawler_row::{ActorRow, Broken, Delayed};
-use super::parse_rate::UnreadLogs;
-use super::path_rows::PathRows;
-use super::reaction_rows::ReactionRow;
-use super::referral_rows::ReferralRows;
-use super::section_rows::SectionRows;
-use super::sessions::SessionTally;
-use super::snapshots::Snapshots;
 use super::tally::{header::ReportedOptions, user_agents::UserAgentTally};
-use super::unknown::UnknownCrawler;
-use super::usage::UsageRow;
 use super::what_if_rows::{WhatIf, WhatIfSums};
-use super::{hours::Hours, input_tally::Input, log_outages::OutageEvidence, quotes::UsedRobots};
-use crate::crawlers::identity::{Actor, Proof};
-use crate::measures::clients::ClientTally;
-use crate::measures::crawler_tally::CrawlerTally;
-use crate::measures::signatures::SignatureRow;
-use crate::measures::sums::Sums;
+use super::{coverage::Coverage, hours::Hours, input_tally::Input, log_outages::OutageEvidence};
+use super::{parse_rate::UnreadLogs, path_rows::PathRows, quotes::UsedRobots};
+use super::{reaction_rows::ReactionRow, referral_rows::ReferralRows, section_rows::SectionRows};
+use super::{
+    sessions::SessionTally, snapshots::Snapshots, unknown::UnknownCrawler, usage::UsageRow,
+};
 
 /// Everything that a report says.
 #[derive(Debug)]

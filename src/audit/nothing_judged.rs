@@ -2,11 +2,9 @@
 //!
 //! A log without requests that robots.txt can bind is not a failure; the other cases here are.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
-use crate::judge::snapshot_history::SnapshotHistory;
-use crate::judge::timeline::BeforeFirst;
+use crate::judge::{snapshot_history::SnapshotHistory, timeline::BeforeFirst};
 use crate::logs::{limitation::Limitation, reject::Skip};
 use crate::merge::{Merge, sum};
 use crate::numbers::{counted, grouped};

@@ -4,8 +4,7 @@
 use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::url::origin::Origin;
 
-use super::origin_key::OriginKey;
-use super::origin_options::Aliases;
+use super::{origin_key::OriginKey, origin_options::Aliases};
 
 /// The rows of the registry for requests to the own site, and to another.
 const ROWS: [&str; 2] = ["WordPress", "WordPress of another site"];

@@ -3,9 +3,8 @@
 //! of all fields. So any changed bit is found, the header can be unpacked alone, and other programs
 //! can read it: `tail -n +2 report.tally | zstd -dc | msgpack-to-json`.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::{fs::File, path::Path};
 
 use memchr::memchr;
 use serde::{Serialize, de::DeserializeOwned};

@@ -4,9 +4,8 @@
 //! would show no requests. Beside logs that were, one of which less than half was read is named
 //! instead: it is as if it were damaged.
 
-use crate::logs::json::proposal::proposal;
-use crate::logs::own_proposal;
 use crate::logs::reject::{Reject, Skip};
+use crate::logs::{json::proposal::proposal, own_proposal};
 use crate::merge::sum;
 use crate::numbers::{counted, grouped};
 

@@ -1,18 +1,15 @@
 //! The paths that each crawler requested most, and its distinct URLs.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
+use crate::crawlers::identity::Actor;
 use crate::error::{Error, Result};
+use crate::measures::{answer_tally::AnswerTally, sums::Span};
 use crate::merge::{Merge, sum};
 
 use super::crawler_row::ActorRow;
 use super::tally::path_counts::{PathCounts, PathTally};
-use super::tally::section_counts::origin_and_path;
-use super::tally::urls::Urls;
-use crate::crawlers::identity::Actor;
-use crate::measures::answer_tally::AnswerTally;
-use crate::measures::sums::Span;
+use super::tally::{section_counts::origin_and_path, urls::Urls};
 
 /// The most paths that are shown for each crawler and identity.
 const PATHS_SHOWN: usize = 100;

@@ -5,16 +5,14 @@
 //! the same identity class count. Times are compared by the minute, after everything is merged;
 //! within one minute the fetch counts as earlier.
 
-use crate::crawlers::crawler::{Crawler, CrawlerId};
-use crate::crawlers::identity::Identity;
-
-use crate::crawlers::identity::Actor;
-use crate::measures::crawler_tally::{CrawlerTally, Times};
-use crate::measures::robots_fetches::FetchTally;
-use crate::measures::sums::Compliance;
-use crate::measures::time_buckets::{TimeBuckets, last_second};
-use crate::merge::{Merge, merge_fields, sum};
 use botaudit_robots::named_enum;
+
+use crate::crawlers::crawler::{Crawler, CrawlerId};
+use crate::crawlers::identity::{Actor, Identity};
+use crate::measures::crawler_tally::{CrawlerTally, Times};
+use crate::measures::time_buckets::{TimeBuckets, last_second};
+use crate::measures::{robots_fetches::FetchTally, sums::Compliance};
+use crate::merge::{Merge, merge_fields, sum};
 
 /// Requests are kept by the minute only if they are longer than this after a fetch.
 const FRESH_HOURS: u32 = 24;

@@ -1,16 +1,14 @@
 //! Examines the beginning of a log: its format, and its rejected lines.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::error::Result;
 use crate::input::chunks::{Chunks, HEAD_BYTES_MAX};
 use crate::input::source::{FileId, Source};
 use crate::input::{lines::lines, open::open};
 use crate::logs::detect::{Detection, detect};
-use crate::logs::hints::Hints;
 use crate::logs::reject::{Reject, Skip};
-use crate::logs::{LineContent, format::Format, record::Scratch};
+use crate::logs::{LineContent, format::Format, hints::Hints, record::Scratch};
 
 /// The most rejected lines that are shown.
 const SHOWN_MAX: usize = 3;

@@ -4,21 +4,19 @@
 //! an occasion to break it: few requests, rules that the crawler had not read, and promises with
 //! conditions prove nothing. Spoofed requests are left out, because the crawler did not make them.
 
+use botaudit_robots::named_enum;
+
 use crate::crawlers::crawler::{
     CrawlDelaySupport, Crawler, InformationSource, Obligation, StatedPolicy,
 };
 use crate::crawlers::identity::{Actor, Identity};
-use crate::measures::crawler_tally::Times;
-use crate::measures::draft_effect::WhatIfChange;
-use crate::measures::sums::Compliance;
+use crate::measures::{crawler_tally::Times, draft_effect::WhatIfChange, sums::Compliance};
 use crate::merge::sum;
 use crate::robots::model::StarGroups;
 use crate::statistics::wilson_interval;
-use botaudit_robots::named_enum;
 
-use super::crawler_row::ActorRow;
-use super::model::ReportModel;
 use super::reaction_rows::{Reaction, ReactionRow, ReactionThresholds};
+use super::{crawler_row::ActorRow, model::ReportModel};
 
 /// The fewest requests, or times between them, that are a test.
 const REQUESTS_MIN: u64 = 20;

@@ -1,21 +1,19 @@
 //! The lines of robots.txt files that a tally names, with the group that bound the crawler.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::{cell::RefCell, collections::HashMap};
 
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::judge::robots::{DecidingRule, RobotsId};
-use crate::judge::usage::StatedPreference;
-use crate::judge::{crawl_delay::AskedDelay, profile::CrawlerProfile, verdict::RuleRef};
-
+use crate::judge::verdict::RuleRef;
+use crate::judge::{crawl_delay::AskedDelay, profile::CrawlerProfile, usage::StatedPreference};
+use crate::measures::answer_tally::AnswerTally;
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
 use super::usage::UsageRow;
-use crate::measures::answer_tally::AnswerTally;
 
 /// A version of a robots.txt that was used, and the kept part of its text.
 #[derive(Clone, Debug)]

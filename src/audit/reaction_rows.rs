@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use botaudit_robots::named_enum;
+
 use crate::config::audit_config::{REACTION_QUIET_DAYS, REACTION_REQUESTS};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::judge::snapshot_history::SnapshotHistory;
-use crate::time::{DAY_SECONDS, UtcTime};
-use botaudit_robots::named_enum;
-
-use super::prior_fetches::{FetchedBy, KnownFetches};
-use super::tally::header::ReportedOptions;
-use crate::measures::draft_effect::WhatIfChange;
 use crate::measures::reactions::{
     ChangeTimes, ReactionTally, RequestsSince, RuleChangeTally, TouchedTally,
 };
-use crate::measures::sums::Span;
+use crate::measures::{draft_effect::WhatIfChange, sums::Span};
+use crate::time::{DAY_SECONDS, UtcTime};
+
+use super::prior_fetches::{FetchedBy, KnownFetches};
+use super::tally::header::ReportedOptions;
 
 /// The shortest quiet time of a crawler that has stopped, as a part of the time since its fetch.
 const QUIET_PART: i64 = 10;

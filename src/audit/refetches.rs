@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::merge_fields;
-
-use super::model::ReportModel;
 use crate::crawlers::identity::Actor;
 use crate::measures::crawler_tally::{CrawlerTally, Times};
 use crate::measures::time_buckets::TimeBuckets;
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
+
+use super::model::ReportModel;
 
 /// The successful fetches of a crawler.
 #[derive(Clone, Debug, Default)]

@@ -4,10 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::input::copies::AlikeLogs;
-use crate::input::lasting_name::lasting_name;
-use crate::input::sketch::ContentSketch;
 use crate::input::source::{Location, Source};
+use crate::input::{copies::AlikeLogs, lasting_name::lasting_name, sketch::ContentSketch};
 
 /// An input and what is known of its content.
 #[derive(Clone, Copy, Debug)]

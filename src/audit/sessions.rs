@@ -10,26 +10,24 @@
 
 mod time_order;
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
-use std::hash::Hash;
 use std::sync::{Arc, Mutex};
+use std::{cmp::Ordering, collections::BTreeMap, hash::Hash};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::crawlers::identity::Actor;
 use crate::input::source::FileId;
 use crate::judge::robots::RobotsId;
+use crate::measures::sums::{Compliance, is_default};
+use crate::measures::time_buckets::TimeBuckets;
 use crate::merge::{Merge, merge_fields, sum};
 use crate::mutex::lock;
 use crate::time::UtcTime;
 
 use super::origin_key::{OriginKey, OriginRank};
 use super::tally::urls::Urls;
-use crate::crawlers::identity::Actor;
-use crate::measures::sums::{Compliance, is_default};
-use crate::measures::time_buckets::TimeBuckets;
 use time_order::{InTime, TimeOrder};
 
 /// The most clients of one input that are remembered.

@@ -6,8 +6,7 @@ use crate::numbers::{counted, grouped};
 use crate::signatures::check::{SignatureClass, SignatureState};
 
 use super::identity_warnings::{and_more, named};
-use super::model::ReportModel;
-use super::tally::identity_sources::IdentitySources;
+use super::{model::ReportModel, tally::identity_sources::IdentitySources};
 
 /// How many requests were signed, and whose keys are missing.
 pub(crate) fn signature_notes(audit: &ReportModel) -> Vec<String> {

@@ -22,45 +22,30 @@ use std::{cell::RefCell, sync::Arc};
 use ipnet::IpNet;
 use memchr::memmem::Finder;
 
-use crate::crawlers::cache::UserAgentCache;
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::network_names::NetworkNames;
 use crate::crawlers::registry::Registry;
+use crate::crawlers::{cache::UserAgentCache, crawler::CrawlerId, network_names::NetworkNames};
 use crate::input::marks::{MarkedLines, Marks};
 use crate::input::{chunks::Chunk, source::FileId};
-use crate::judge::origin_history::OriginHistory;
-use crate::judge::rule_changes::RuleChange;
-use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{JudgedAt, Verdict};
-use crate::judge::{Judge, decision_cache::DecisionCache};
-use crate::logs::LineContent;
-use crate::logs::format::Format;
+use crate::judge::{Judge, decision_cache::DecisionCache, origin_history::OriginHistory};
+use crate::judge::{rule_changes::RuleChange, timeline::BeforeFirst};
 use crate::logs::record::{Fields, Record, Scratch};
-use crate::logs::usual::UsualFields;
+use crate::logs::{LineContent, format::Format, usual::UsualFields};
+use crate::measures::{example::Position, reactions::ReactionLimits, request::JudgedRequest};
+use crate::measures::{request_kind::RequestKind, sums::Span};
+use crate::merge::{Merge, merge_fields};
 use crate::time::{LastHour, Window, Zone};
 use crate::url::target::Target;
 
-use super::client_key::ClientKey;
 use super::day_counters::{ChunkDays, DayCounters, DayKey};
-use super::draft::Draft;
-use super::evidence::ViolatingRequest;
-use super::identities::Identities;
-use super::input_tally::InputTally;
-use super::origin_key::OriginKey;
-use super::origin_options::Captured;
-use super::own_site::OwnSite;
 use super::prepass::{Collected, Wanted};
 use super::sessions::{ClientRequest, Sessions};
 use super::sites::{SiteId, Sites};
 use super::tally::counter::{Counter, TallyLimits};
 use super::tally::urls::UrlPart;
-use crate::measures::example::Position;
-use crate::measures::reactions::ReactionLimits;
-use crate::measures::request::JudgedRequest;
-use crate::measures::request_kind::RequestKind;
-use crate::measures::sums::Span;
-use crate::merge::{Merge, merge_fields};
-
+use super::{client_key::ClientKey, draft::Draft, evidence::ViolatingRequest};
+use super::{identities::Identities, input_tally::InputTally, origin_key::OriginKey};
+use super::{origin_options::Captured, own_site::OwnSite};
 use judged::{
     Judged, client_request, compared, fetch_answer, is_plain, judged, policy_file,
     violating_client, violating_request,

@@ -6,21 +6,14 @@ use clap::Args;
 
 use crate::config::{audit_config::AuditConfig, option::FlagGroup};
 use crate::error::Result;
-use crate::run::audit::Destination;
-use crate::run::audit_job::AuditJob;
-use crate::run::outcome::RunOutcome;
 use crate::run::written::ResultFormat;
+use crate::run::{audit::Destination, audit_job::AuditJob, outcome::RunOutcome};
 use crate::staged::is_stdout;
 
-use super::collect::CollectArgs;
-use super::configured::ConfiguredArgs;
-use super::console::console;
-use super::help::short;
 use super::option_flags::{FormatFlags, OptionFlags};
-use super::progress::Show;
-use super::shared::ForceArg;
-use super::summary_flags::SummaryFlags;
 use super::value_names::{RESULT_FORMATS, one_of};
+use super::{collect::CollectArgs, configured::ConfiguredArgs, console::console, help::short};
+use super::{progress::Show, shared::ForceArg, summary_flags::SummaryFlags};
 
 const HELP: &str = include_str!("help/audit.txt");
 

@@ -9,11 +9,8 @@ use crate::run::check::{AskedCrawler, CheckForm, CheckRun};
 use crate::run::outcome::RunOutcome;
 use crate::url::dialect::Dialect;
 
-use super::console::console;
-use super::help::short;
-use super::progress::Show;
-use super::shared::origin;
 use super::value_names::{CHECK_FORMS, dialect, one_of};
+use super::{console::console, help::short, progress::Show, shared::origin};
 
 const HELP: &str = include_str!("help/check.txt");
 

@@ -12,11 +12,9 @@ use crate::run::classify::{ClassifyRun, WrittenVerdicts};
 use crate::run::outcome::RunOutcome;
 use crate::url::dialect::Dialect;
 
-use super::console::console;
-use super::help::short;
-use super::progress::Show;
 use super::shared::{CrawlersArgs, ForceArg};
 use super::value_names::{LAYOUTS, LIST_SYNTAXES, dialect, one_of};
+use super::{console::console, help::short, progress::Show};
 
 const HELP: &str = include_str!("help/classify.txt");
 

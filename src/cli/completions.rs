@@ -1,7 +1,6 @@
 //! `botaudit completions`: shell completions with the possible values of flags.
 
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, Args, Command};
+use clap::{Arg, Args, Command, builder::PossibleValuesParser};
 use clap_complete::Shell;
 
 use crate::classify::answer::VerdictWord;
@@ -12,8 +11,7 @@ use crate::logs::registry::ENTRIES;
 use crate::report::{json_lines::name, tables::TABLES};
 use crate::run::outcome::RunOutcome;
 
-use super::help::short;
-use super::shared::print;
+use super::{help::short, shared::print};
 
 const HELP: &str = include_str!("help/completions.txt");
 

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Result;
-use crate::run::configured::ConfiguredSite;
-use crate::run::console::Console;
+use crate::run::{configured::ConfiguredSite, console::Console};
 
 /// The flags.
 #[derive(Args, Debug)]

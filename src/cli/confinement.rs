@@ -3,9 +3,8 @@
 use crate::report::outputs::Outputs;
 use crate::run::sandbox::{self, access_rights::TcpUse};
 
-use super::shared::note;
-use super::signals;
 use super::terminal::{is_confined, is_verbose};
+use super::{shared::note, signals};
 
 /// Confines the process to the files of `outputs`, unless `--no-sandbox` is given. Then signals are
 /// handled. Must be called before the first thread is started.

@@ -1,15 +1,13 @@
 //! The terminal as the console of a run.
 
-use std::fs::File;
-use std::sync::Arc;
+use std::{fs::File, sync::Arc};
 
 use crate::error::Result;
 use crate::run::console::{Access, Console, MessageLevel, SharedConsole, Watched};
 
-use super::confinement::confine;
 use super::progress::{Show, follow, follow_items};
 use super::shared::{error, note, say, stdout_file, warn};
-use super::{signals, terminal};
+use super::{confinement::confine, signals, terminal};
 
 /// The terminal, with the result shown as `Show` says.
 #[derive(Debug)]

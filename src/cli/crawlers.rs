@@ -1,21 +1,16 @@
 //! `botaudit crawlers`: the registry of known crawlers.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::error::Result;
 use crate::run::crawlers::{CrawlersQuestion, answer, check_registry};
-use crate::run::import_ranges::ImportedKind;
-use crate::run::outcome::RunOutcome;
+use crate::run::{import_ranges::ImportedKind, outcome::RunOutcome};
 
-use super::console::console;
 use super::fetch_ranges::{FetchKeysArgs, FetchRangesArgs};
-use super::help::short;
-use super::import_card::ImportCardArgs;
-use super::import_ranges::ImportRangesArgs;
-use super::progress::Show;
+use super::{console::console, help::short, import_card::ImportCardArgs};
+use super::{import_ranges::ImportRangesArgs, progress::Show};
 
 const HELP: &str = include_str!("help/crawlers.txt");
 const LIST: &str = include_str!("help/crawlers-list.txt");

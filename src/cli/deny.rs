@@ -1,7 +1,6 @@
 //! `botaudit deny`: writes rules for a server that refuse crawlers of a report.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
@@ -10,12 +9,9 @@ use crate::deny::selection::DEFAULT_CONDITION;
 use crate::error::Result;
 use crate::run::{deny::DenyRun, outcome::RunOutcome};
 
-use super::console::console;
-use super::help::short;
-use super::option_flags::FormatFlags;
-use super::progress::Show;
 use super::shared::{ForceArg, MemoryArg};
 use super::value_names::{DENY_BY, DENY_FORMS, one_of};
+use super::{console::console, help::short, option_flags::FormatFlags, progress::Show};
 
 const HELP: &str = include_str!("help/deny.txt");
 

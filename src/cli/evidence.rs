@@ -7,10 +7,8 @@ use clap::Args;
 use crate::error::Result;
 use crate::run::{evidence::EvidenceRun, outcome::RunOutcome};
 
-use super::console::console;
-use super::help::short;
-use super::progress::Show;
 use super::shared::{MemoryArg, origin};
+use super::{console::console, help::short, progress::Show};
 
 const HELP: &str = include_str!("help/evidence.txt");
 

@@ -5,14 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Result;
-use crate::run::outcome::RunOutcome;
-use crate::run::{fetch_keys::FetchKeysRun, fetch_ranges::FetchRangesRun};
+use crate::run::{fetch_keys::FetchKeysRun, fetch_ranges::FetchRangesRun, outcome::RunOutcome};
 
-use super::console::console;
-use super::help::short;
-use super::network::NetworkArgs;
-use super::progress::Show;
-use super::shared::ForceArg;
+use super::{
+    console::console, help::short, network::NetworkArgs, progress::Show, shared::ForceArg,
+};
 
 const RANGES: &str = include_str!("help/crawlers-fetch-ranges.txt");
 const KEYS: &str = include_str!("help/crawlers-fetch-keys.txt");

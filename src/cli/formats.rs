@@ -6,14 +6,10 @@ use clap::{Args, Subcommand};
 
 use crate::error::Result;
 use crate::report::formats_text::formats_text;
-use crate::run::formats::detect;
-use crate::run::outcome::RunOutcome;
+use crate::run::{formats::detect, outcome::RunOutcome};
 
-use super::console::console;
-use super::help::short;
-use super::option_flags::FormatFlags;
-use super::progress::Show;
 use super::shared::print;
+use super::{console::console, help::short, option_flags::FormatFlags, progress::Show};
 
 const HELP: &str = include_str!("help/formats.txt");
 const LIST: &str = include_str!("help/formats-list.txt");

@@ -5,12 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Result;
-use crate::run::import_card::ImportCardRun;
-use crate::run::outcome::RunOutcome;
+use crate::run::{import_card::ImportCardRun, outcome::RunOutcome};
 
-use super::console::console;
-use super::help::short;
-use super::progress::Show;
+use super::{console::console, help::short, progress::Show};
 
 const HELP: &str = include_str!("help/crawlers-import-card.txt");
 

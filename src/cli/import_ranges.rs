@@ -8,8 +8,7 @@ use crate::error::Result;
 use crate::run::import_ranges::{ImportRangesRun, ImportedKind};
 use crate::run::outcome::RunOutcome;
 
-use super::console::console;
-use super::progress::Show;
+use super::{console::console, progress::Show};
 
 /// The arguments of both.
 #[derive(Args, Debug)]

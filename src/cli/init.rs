@@ -8,9 +8,7 @@ use crate::error::Result;
 use crate::run::{init::InitRun, outcome::RunOutcome};
 use crate::staged::is_stdout;
 
-use super::console::console;
-use super::help::short;
-use super::progress::Show;
+use super::{console::console, help::short, progress::Show};
 
 const HELP: &str = include_str!("help/init.txt");
 

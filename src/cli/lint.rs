@@ -11,11 +11,7 @@ use crate::run::lint::{FindingsForm, LintRun};
 use crate::run::outcome::RunOutcome;
 use crate::url::dialect::Dialect;
 
-use super::console::console;
-use super::help::short;
-use super::progress::Show;
-use super::shared::print;
-use super::value_names::dialect;
+use super::{console::console, help::short, progress::Show, shared::print, value_names::dialect};
 
 const HELP: &str = include_str!("help/lint.txt");
 

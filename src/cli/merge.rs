@@ -8,11 +8,8 @@ use crate::error::Result;
 use crate::run::{merge::MergeRun, outcome::RunOutcome};
 use crate::staged::is_stdout;
 
-use super::console::console;
-use super::help::short;
-use super::progress::Show;
 use super::shared::{ForceArg, MemoryArg};
-use super::summary_flags::SummaryFlags;
+use super::{console::console, help::short, progress::Show, summary_flags::SummaryFlags};
 
 const HELP: &str = include_str!("help/merge.txt");
 

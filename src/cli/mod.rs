@@ -35,9 +35,7 @@ mod summary_flags;
 mod terminal;
 mod value_names;
 
-use std::ffi::OsString;
-use std::path::Path;
-use std::process::ExitCode;
+use std::{ffi::OsString, path::Path, process::ExitCode};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

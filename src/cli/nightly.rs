@@ -9,11 +9,8 @@ use crate::run::nightly::{night::NightlyRun, notification::Notification};
 use crate::run::outcome::RunOutcome;
 use crate::time::Day;
 
-use super::console::console;
-use super::help::short;
-use super::progress::Show;
 use super::shared::{ForceArg, MemoryArg, day};
-use super::summary_flags::view_of;
+use super::{console::console, help::short, progress::Show, summary_flags::view_of};
 
 const HELP: &str = include_str!("help/nightly.txt");
 

@@ -3,9 +3,8 @@
 use std::sync::LazyLock;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, ValueParser};
-use clap::error::ErrorKind;
-use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, error::ErrorKind};
+use clap::{parser::ValueSource, value_parser};
 
 use crate::config::audit_config::{AuditConfig, OPTIONS};
 use crate::config::option::{FlagGroup, OptionEntry};

@@ -1,8 +1,7 @@
 //! The progress bar. It reads the counters of a job and nothing else.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::{thread, time::Duration};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

@@ -10,12 +10,10 @@ use crate::run::outcome::RunOutcome;
 use crate::run::report::{ComparisonChange, ReportForm, ReportRun};
 use crate::time::Day;
 
-use super::console::console;
-use super::help::short;
-use super::progress::Show;
 use super::shared::{ForceArg, MemoryArg, day};
+use super::terminal::OutputStream;
 use super::value_names::{REPORT_FORMS, one_of};
-use super::{summary_flags::SummaryFlags, terminal::OutputStream};
+use super::{console::console, help::short, progress::Show, summary_flags::SummaryFlags};
 
 const HELP: &str = include_str!("help/report.txt");
 

@@ -1,9 +1,8 @@
 //! Output to the terminal and arguments that several commands share.
 
-use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::{ffi::OsString, fs::File};
 
 use clap::Args;
 
@@ -11,8 +10,7 @@ use crate::audit::tally::counter::TallyLimits;
 use crate::config::size::bytes;
 use crate::error::{Error, Result};
 use crate::report::outputs::Overwrite;
-use crate::run::crawler_names::NamedCrawlers;
-use crate::run::output::cannot_print;
+use crate::run::{crawler_names::NamedCrawlers, output::cannot_print};
 use crate::table::escape::visible;
 use crate::time::Day;
 use crate::url::origin::Origin;

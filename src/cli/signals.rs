@@ -1,7 +1,6 @@
 //! Ctrl-C and the signals that stop a process.
 
-use std::process::exit;
-use std::sync::Mutex;
+use std::{process::exit, sync::Mutex};
 
 use crate::mutex::lock;
 use crate::staged::hidden::remove_unfinished;

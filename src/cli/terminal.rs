@@ -1,8 +1,7 @@
 //! The terminal: colors, width and verbosity.
 
-use std::ffi::OsString;
 use std::io::{IsTerminal, stderr, stdout};
-use std::sync::OnceLock;
+use std::{ffi::OsString, sync::OnceLock};
 
 use clap::{ArgAction, Args, ColorChoice, ValueEnum};
 use terminal_size::{Width, terminal_size_of};

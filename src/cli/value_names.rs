@@ -2,15 +2,12 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::classify::input_format::ListSyntax;
-use crate::classify::verdicts::Layout;
+use crate::classify::{input_format::ListSyntax, verdicts::Layout};
 use crate::config::option_value::DIALECTS;
 use crate::deny::form::{DenyBy, Form};
 use crate::report::summary_table::SummaryBy;
-use crate::run::check::CheckForm;
-use crate::run::report::ReportForm;
-use crate::run::robots::restrictions::Every;
 use crate::run::written::ResultFormat;
+use crate::run::{check::CheckForm, report::ReportForm, robots::restrictions::Every};
 use crate::url::dialect::Dialect;
 
 /// A value with its name and its meaning.

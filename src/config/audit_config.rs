@@ -3,19 +3,16 @@
 //! A missing value is `None`, so that configurations can be combined: flags take precedence over the
 //! settings of a site, and these over the defaults of the file.
 
-use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::{ffi::OsString, net::SocketAddr, sync::LazyLock};
 
 use serde_json::Value;
 
 use crate::url::{dialect::Dialect, origin::Origin};
 
-use super::money::Money;
 use super::option::{Class, FlagGroup, InPython, Needs, OptionEntry, entry, options};
-use super::option_value::OptionValue;
 use super::setting::{AddressForm, KeyTable, Percent, Scalar, Seconds, Timeout, Timezone, given};
+use super::{money::Money, option_value::OptionValue};
 
 /// The default number of looked-up addresses.
 const DNS_MAX: usize = 1000;

@@ -1,18 +1,16 @@
 //! The types of options: what their flags take, what they are in Python, and how `run.json` shows
 //! them.
 
-use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::{ffi::OsString, net::SocketAddr};
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::url::{dialect::Dialect, origin::Origin};
 
-use super::money::Money;
 use super::setting::{AddressForm, Percent, Seconds, Setting, Timeout, Timezone};
-use super::size::whole;
+use super::{money::Money, size::whole};
 
 /// What a flag takes.
 #[derive(Clone, Copy, Debug)]

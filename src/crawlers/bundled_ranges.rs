@@ -4,19 +4,15 @@
 //! and a log may have addresses of proxies instead of clients. A list of a directory wins where it knows more:
 //! from its first version to its last one, it alone says which addresses it had.
 
-use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
+use std::{collections::BTreeMap, net::IpAddr};
 
 use crate::time::UtcTime;
 
 use super::crawler::{Crawler, CrawlerId};
-use super::lazy::LazyCrawler;
-use super::moments::Period;
 use super::networks::{Network, Networks};
-use super::range_list::Filter;
-use super::ranges::Ranges;
 use super::registry::Registry;
+use super::{lazy::LazyCrawler, moments::Period, range_list::Filter, ranges::Ranges};
 
 /// The lists; `scripts/refresh-ranges` makes them.
 const TABLE: &str = include_str!("bundled_ranges.txt");

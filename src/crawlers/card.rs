@@ -7,16 +7,15 @@
 
 mod members;
 
+pub(crate) use members::CardOptions;
+
 use std::path::Path;
 
-use crate::crawlers::crawler::{Crawler, CrawlerId, TOOL_PURPOSES, Visibility};
-use crate::crawlers::identify::Identified;
-use crate::crawlers::registry::Registry;
 use crate::error::Error;
 
+use super::crawler::{Crawler, CrawlerId, TOOL_PURPOSES, Visibility};
+use super::{identify::Identified, registry::Registry};
 use members::{Card, Compliance, host_of};
-
-pub(crate) use members::CardOptions;
 
 /// The largest card.
 pub(crate) const CARD_BYTES_MAX: u64 = 256 << 10;

@@ -7,8 +7,7 @@
 //! what makes 64 bits of it is the multilinear family (Lemire and Kaser, "Strongly universal string
 //! hashing is fast", 2014), which is 2⁻⁶⁴ again.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher as _;
+use std::{collections::hash_map::RandomState, hash::BuildHasher as _};
 
 /// The longest string that has a fingerprint, in bytes.
 pub(crate) const FINGERPRINTED_BYTES_MAX: usize = 1024;

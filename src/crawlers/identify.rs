@@ -4,10 +4,9 @@
 //! searched for the literals that the regexes require. Only rows with a literal that was found, and
 //! before the best row so far, are tried, each at most once.
 
-use super::browser::BrowserParts;
-use super::needles::Needles;
-use crate::crawlers::{crawler::CrawlerId, table::Test};
 use crate::robots::product_token::USER_AGENT_BYTES_MAX;
+
+use super::{browser::BrowserParts, crawler::CrawlerId, needles::Needles, table::Test};
 
 /// The result of identifying a user agent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

@@ -12,9 +12,8 @@ use crate::time::UtcTime;
 
 use super::manifest::{MANIFEST, ManifestEntry};
 use super::moments::{Absence, Moment, absence, around};
-use super::range_archive::PublishedKind;
 use super::range_files::{HISTORY, read_file, read_manifest};
-use super::signature_agents::SignatureAgent;
+use super::{range_archive::PublishedKind, signature_agents::SignatureAgent};
 
 /// The most versions of one directory that are used, the newest.
 const VERSIONS_MAX: usize = 10_000;

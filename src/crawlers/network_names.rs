@@ -1,16 +1,13 @@
 //! Names of networks, from a CSV file of the user with the columns `prefix,network`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::net::IpAddr;
-use std::path::Path;
-use std::sync::Arc;
+use std::{net::IpAddr, path::Path, sync::Arc};
 
 use ipnet::{IpNet, Ipv4Net};
 
 use crate::error::{Error, Result};
 
-use super::registry::read_file;
-use super::table::wrong_csv;
+use super::{registry::read_file, table::wrong_csv};
 
 /// The most different names, because a tally keeps sums for each.
 const NAMES_MAX: usize = if cfg!(test) { 5 } else { 10_000 };

@@ -1,14 +1,13 @@
 //! Product tokens and User-Agent headers of the crawlers of a registry, and the rules for them.
 
-use crate::crawlers::crawler::Crawler;
-use crate::crawlers::identify::Identified;
-use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::matcher::robots_txt::{Matcher, RobotsTxt};
 use crate::robots::model::StarGroups;
 use crate::robots::product_token::{
     InvalidToken, checked_token, first_product_token, product_token,
 };
+
+use super::{crawler::Crawler, identify::Identified, registry::Registry};
 
 impl From<InvalidToken> for Error {
     fn from(error: InvalidToken) -> Error {

@@ -12,11 +12,10 @@ use crate::error::{Error, Result};
 use crate::staged::replace;
 use crate::time::{DAY_SECONDS, UtcTime};
 
-use super::identity::CONTRADICTING_DAYS;
 use super::manifest::{self, MANIFEST, ManifestEntry};
-use super::networks::Networks;
 use super::range_files::{HISTORY, file_name, read_file, read_manifest};
 use super::range_list::{Filter, RangeList};
+use super::{identity::CONTRADICTING_DAYS, networks::Networks};
 
 /// A kind of files that operators publish and change.
 #[derive(Debug)]

@@ -3,22 +3,20 @@
 //! The directory itself has the newest list of each URL. `history/` in it has earlier ones, which only its
 //! own manifest names.
 
-use crate::crawlers::address_times::TooManyChanges;
-use crate::crawlers::crawler::Crawler;
-use crate::crawlers::list_times::{Content, ListTimes, Sighting};
-use crate::crawlers::manifest::{self, MANIFEST, ManifestEntry};
-use crate::crawlers::networks::Networks;
-use crate::crawlers::range_list::{Filter, RangeList};
-use crate::crawlers::registry::Registry;
-use crate::crawlers::renamed_lists::all_urls;
+use std::collections::{BTreeSet, HashMap};
+use std::{fs, io, path::Path};
+
+use jiff::Timestamp;
+
 use crate::error::{Error, Result};
 use crate::files::{read_up_to, visible_entries};
 use crate::time::UtcTime;
 
-use jiff::Timestamp;
-use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
-use std::{fs, io};
+use super::list_times::{Content, ListTimes, Sighting};
+use super::manifest::{self, MANIFEST, ManifestEntry};
+use super::range_list::{Filter, RangeList};
+use super::{address_times::TooManyChanges, crawler::Crawler, networks::Networks};
+use super::{registry::Registry, renamed_lists::all_urls};
 
 /// The largest list that is read; AWS's, the largest known, has 2 MiB.
 pub(crate) const LIST_BYTES_MAX: u64 = 16 << 20;

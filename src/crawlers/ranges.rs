@@ -7,21 +7,19 @@
 //! Its earlier versions are in `history/`. For a crawler without such a URL, the manifest may name a
 //! list that the crawler's page links.
 
-use crate::crawlers::address_times::{AddressTimes, Stays, TimesAnswer, TooManyChanges};
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::list_times::ListTimes;
-use crate::crawlers::moments::{Absence, Period};
-use crate::crawlers::networks::{Network, Networks};
-use crate::crawlers::range_files::{Files, TOO_MANY_CHANGES};
-use crate::crawlers::range_list::Filter;
-use crate::crawlers::registry::Registry;
-use crate::error::{Error, Result};
-use crate::time::UtcTime;
+pub(crate) use crate::crawlers::range_files::{List, file_name};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::{net::IpAddr, path::Path};
 
-pub(crate) use crate::crawlers::range_files::{List, file_name};
+use crate::error::{Error, Result};
+use crate::time::UtcTime;
+
+use super::address_times::{AddressTimes, Stays, TimesAnswer, TooManyChanges};
+use super::moments::{Absence, Period};
+use super::networks::{Network, Networks};
+use super::range_files::{Files, TOO_MANY_CHANGES};
+use super::{crawler::CrawlerId, list_times::ListTimes, range_list::Filter, registry::Registry};
 
 /// The result of looking an address up in range lists.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

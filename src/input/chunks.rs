@@ -4,10 +4,9 @@
 
 use memchr::{memchr, memrchr};
 
-use crate::input::lines::{LINE_BYTES_MAX, excess_bytes};
-use crate::input::sketch::{ContentSketch, Sketcher};
-use crate::input::{log_text::LogText, open::Opened};
-use crate::input::{read_error::ReadError, source::FileId};
+use super::lines::{LINE_BYTES_MAX, excess_bytes};
+use super::sketch::{ContentSketch, Sketcher};
+use super::{log_text::LogText, open::Opened, read_error::ReadError, source::FileId};
 
 /// The most bytes that [`Chunks::head`] returns.
 pub const HEAD_BYTES_MAX: usize = 256 << 10;

@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UtcTime;
 
-use super::origin_history::OriginHistory;
-use super::robots::Robots;
-use super::timeline::LIFETIME_SECONDS;
+use super::{origin_history::OriginHistory, robots::Robots, timeline::LIFETIME_SECONDS};
 
 /// Some servers count the headers of an answer, too: at most this many bytes.
 const HEADER_BYTES_MAX: u64 = 4096;

@@ -1,7 +1,6 @@
 //! What a robots.txt has for the names in it, by name.
 
-use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::{collections::HashMap, sync::OnceLock};
 
 use crate::robots::model::ParsedRobotsTxt;
 

@@ -10,11 +10,9 @@ use crate::robots::model::{Directive, Rule};
 use crate::time::UtcTime;
 use crate::url::path::prepare;
 
-use super::origin_history::OriginHistory;
 use super::robots::{BoundRules, Robots};
 use super::rule_changes::{CHANGES_MAX, RuleChange, RuleChanges, Touched};
-use super::timeline::Period;
-use super::{Judge, by_crawler::ByCrawler};
+use super::{Judge, by_crawler::ByCrawler, origin_history::OriginHistory, timeline::Period};
 
 /// A version of a robots.txt and its rules for a crawler; `None` if there is none.
 type BoundVersion<'r> = (Option<&'r Arc<Robots>>, Option<Arc<BoundRules>>);

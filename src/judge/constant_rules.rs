@@ -8,12 +8,10 @@ use std::sync::Arc;
 use crate::crawlers::crawler::{CrawlerId, Obligation};
 use crate::url::path::PathQuery;
 
-use super::Judge;
-use super::decision_cache::DecisionCache;
-use super::origin_history::OriginHistory;
 use super::restriction::Restriction;
 use super::robots::{BoundRules, Robots};
 use super::verdict::{DatedVerdict, RuleRef, Verdict};
+use super::{Judge, decision_cache::DecisionCache, origin_history::OriginHistory};
 
 /// The rules for a crawler that count at all times.
 #[derive(Clone, Debug)]

@@ -3,15 +3,13 @@
 //! The decision is that of [`Judge::decide`]. The matching rules are found separately, by trying
 //! every rule that binds.
 
-use std::borrow::Cow;
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::matcher::select::{self, Selection};
 use crate::matcher::{decision::Decision, glob::shape, pattern};
 use crate::mutex::lock;
-use crate::robots::model::StarGroups;
-use crate::robots::model::{Group, ProductToken, Rule};
+use crate::robots::model::{Group, ProductToken, Rule, StarGroups};
 use crate::url::{dialect::Dialect, path::PathQuery};
 
 use super::{Judge, robots::Robots};

@@ -1,7 +1,6 @@
 //! What a judge knows about origins: their histories in the store, and outages from logs.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use crate::archive::Store;
 use crate::error::{Error, Result};

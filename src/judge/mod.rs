@@ -37,19 +37,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::archive::{Store, memory::MemoryArchive};
-use crate::archive::{snapshot::Snapshot, writer::KEPT_BYTES_MAX};
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::registry::Registry;
+use crate::archive::{Store, memory::MemoryArchive, snapshot::Snapshot, writer::KEPT_BYTES_MAX};
+use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::matcher::select::{GroupChoice, Selection};
 use crate::matcher::{compiled::CompiledPolicy, decision::Decision, dfa_cache::DfaCache};
 use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
+use crate::robots::RobotsBody;
+use crate::robots::foreign::{Foreign, foreign};
 use crate::robots::parse::{cut, parse_body};
 use crate::robots::usage::UsageSignal;
-use crate::robots::{RobotsBody, foreign::Foreign, foreign::foreign};
 use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 
 use by_crawler::ByCrawler;

@@ -11,13 +11,11 @@ use crate::matcher::{compiled::CompiledPolicy, select::Selection};
 use crate::mutex::lock;
 use crate::robots::model::{Group, ParsedRobotsTxt};
 use crate::robots::{RobotsBody, foreign::Foreign};
-
 use crate::url::{dialect::Dialect, path::PathQuery};
 
-use super::crawler_usage::UsageByCrawler;
 use super::policy_files::{NamedFiles, PolicyFile};
-use super::restriction::RestrictionKind;
-use super::{by_crawler::ByCrawler, by_name::ByName, crawl_delay::CrawlDelays, profile::Profiles};
+use super::{by_crawler::ByCrawler, by_name::ByName, crawl_delay::CrawlDelays};
+use super::{crawler_usage::UsageByCrawler, profile::Profiles, restriction::RestrictionKind};
 
 /// The number of a version of a robots.txt in one judge.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

@@ -7,8 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use crate::matcher::compiled::CompiledPolicy;
-use crate::matcher::decision::Decision;
+use crate::matcher::{compiled::CompiledPolicy, decision::Decision};
 use crate::time::UtcTime;
 
 use super::{by_crawler::ByCrawler, robots::BoundRules};

@@ -5,8 +5,7 @@ use std::rc::Rc;
 
 use botaudit_robots::named_enum;
 
-use crate::matcher::compiled::CompiledPolicy;
-use crate::matcher::limits::Limits;
+use crate::matcher::{compiled::CompiledPolicy, limits::Limits};
 use crate::robots::model::{Directive, ParsedRobotsTxt, Rule};
 use crate::url::{dialect::Dialect, path::prepare};
 

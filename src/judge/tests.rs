@@ -2,17 +2,15 @@
 
 use std::cell::RefCell;
 
-use super::loaded::FAILURES_MAX;
-use super::origin_history::OriginHistory;
-use super::*;
-use crate::archive::memory::MemorySnapshot;
-use crate::archive::reader::Archive;
 use crate::archive::snapshot::{Failure, Fetch, SnapshotOutcome};
-use crate::archive::writer::NewSnapshot;
+use crate::archive::{memory::MemorySnapshot, reader::Archive, writer::NewSnapshot};
 use crate::error::Error;
-use crate::judge::{timeline::BeforeFirst, verdict::JudgedAt, verdict::Verdict};
 use crate::time::UtcTime;
 use crate::url::path::prepare;
+
+use super::verdict::{JudgedAt, Verdict};
+use super::*;
+use super::{loaded::FAILURES_MAX, origin_history::OriginHistory, timeline::BeforeFirst};
 
 /// A directory of `(name, text)` files, and its judge.
 #[track_caller]

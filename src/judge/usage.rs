@@ -10,18 +10,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::CrawlerId;
-use crate::matcher::select::GroupChoice;
-use crate::matcher::{glob::shape, pattern};
+use crate::matcher::{glob::shape, pattern, select::GroupChoice};
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
 use crate::url::path::PathQuery;
 
 use super::crawler_usage::{CrawlerUsage, Kind, kinds};
-use super::origin_history::OriginHistory;
 use super::robots::{Robots, RobotsId};
-use super::timeline::Ruling;
 use super::verdict::{DatedVerdict, JudgedAt};
-use super::{Judge, profile::CrawlerProfile};
+use super::{Judge, origin_history::OriginHistory, profile::CrawlerProfile, timeline::Ruling};
 
 /// The preference that a version of robots.txt states about one kind of use, or `None` if it states none.
 type Stated = Option<(UsagePreference, u32)>;

@@ -4,8 +4,7 @@
 //! target without a path; `/robots.txt`, which may always be requested; an unknown origin or time;
 //! the ruling in force; and whether it binds the crawler.
 
-use std::cell::RefCell;
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,13 +15,12 @@ use crate::robots::model::StarGroups;
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, path::PathQuery};
 
-use super::by_crawler::ByCrawler;
 use super::crawl_delay::{Bound, DelayAndBound};
-use super::decision_cache::DecisionCache;
+use super::origin_history::OriginHistory;
 use super::restriction::{Restriction, RestrictionKind};
 use super::robots::{BoundRules, Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
-use super::{Judge, origin_history::OriginHistory};
+use super::{Judge, by_crawler::ByCrawler, decision_cache::DecisionCache};
 
 /// Whether a crawler may request a target, and whether the request broke a rule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

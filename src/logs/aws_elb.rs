@@ -10,9 +10,8 @@
 
 use memchr::memchr;
 
-use crate::logs::record::{Fields, RequestFields};
-use crate::logs::response::ResponseFields;
-use crate::logs::{field::RawField, reject::Reject, time::Time};
+use super::record::{Fields, RequestFields};
+use super::{field::RawField, reject::Reject, response::ResponseFields, time::Time};
 
 /// The type before the time of an application load balancer's line.
 const TYPES: [&[u8]; 6] = [b"http", b"https", b"h2", b"grpcs", b"ws", b"wss"];

@@ -9,10 +9,9 @@
 
 use memchr::{memmem, memrchr};
 
-use crate::logs::field::{RawField, split_token};
-use crate::logs::record::{Fields, RequestFields};
-use crate::logs::response::ResponseFields;
-use crate::logs::{reject::Reject, time::Time};
+use super::field::{RawField, split_token};
+use super::record::{Fields, RequestFields};
+use super::{reject::Reject, response::ResponseFields, time::Time};
 
 /// Parses a line.
 #[inline]

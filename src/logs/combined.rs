@@ -9,15 +9,10 @@
 
 use memchr::{memchr, memrchr};
 
-use crate::logs::LineContent;
-use crate::logs::escape::Escaping;
-use crate::logs::field::{RawField, find_near};
-use crate::logs::host::is_address;
-use crate::logs::record::{Fields, RequestFields};
-use crate::logs::reject::Reject;
-use crate::logs::response::ResponseFields;
-use crate::logs::signature::Rest;
-use crate::logs::time::Time;
+use super::field::{RawField, find_near};
+use super::record::{Fields, RequestFields};
+use super::{LineContent, escape::Escaping, host::is_address, reject::Reject};
+use super::{response::ResponseFields, signature::Rest, time::Time};
 
 /// `17/Apr/2025:05:10:56 +0100`
 pub(super) const TIME_BYTES: usize = 26;

@@ -11,10 +11,9 @@
 
 use memchr::{memchr, memmem};
 
-use crate::logs::field::{RawField, split_token};
-use crate::logs::record::{Fields, RequestFields};
-use crate::logs::response::ResponseFields;
-use crate::logs::{LineContent, reject::Reject, time::Time};
+use super::field::{RawField, split_token};
+use super::record::{Fields, RequestFields};
+use super::{LineContent, reject::Reject, response::ResponseFields, time::Time};
 
 /// Finds the fields of a line.
 pub(crate) fn line(line: &[u8]) -> LineContent<'_> {

@@ -1,15 +1,14 @@
 //! The fields of formats with named or listed fields, and how they make a record.
 
+use botaudit_robots::named_enum;
 use memchr::memchr;
 
 use crate::bytes::any;
-use crate::logs::LineContent;
-use crate::logs::record::{Fields, RequestFields};
-use crate::logs::response::ResponseFields;
-use crate::logs::signature::{Rest, SignatureFields};
-use crate::logs::{field::RawField, reject::Reject, time::Time};
 use crate::time::Zone;
-use botaudit_robots::named_enum;
+
+use super::record::{Fields, RequestFields};
+use super::signature::{Rest, SignatureFields};
+use super::{LineContent, field::RawField, reject::Reject, response::ResponseFields, time::Time};
 
 named_enum! {
     /// A field of a request.

@@ -5,12 +5,10 @@
 //! status, Windows status, method, path, query,
 //! ```
 
-use crate::logs::field::RawField;
-use crate::logs::record::{Fields, RequestFields};
-use crate::logs::reject::Reject;
-use crate::logs::response::ResponseFields;
-use crate::logs::time::Time;
 use crate::time::Zone;
+
+use super::record::{Fields, RequestFields};
+use super::{field::RawField, reject::Reject, response::ResponseFields, time::Time};
 
 const SEPARATOR: &[u8] = b", ";
 

@@ -1,8 +1,7 @@
 //! Information that a format lacks, even if its lines are read correctly.
 
-use serde::{Deserialize, Serialize};
-
 use botaudit_robots::named_enum;
+use serde::{Deserialize, Serialize};
 
 named_enum! {
     /// A reason why verdicts on a log are incomplete.

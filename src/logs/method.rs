@@ -1,8 +1,7 @@
 //! The HTTP method of a request.
 
-use serde::{Deserialize, Serialize};
-
 use botaudit_robots::named_enum;
+use serde::{Deserialize, Serialize};
 
 named_enum! {
     /// A method of RFC 9110 section 9 or RFC 5789. Methods are case-sensitive, and any client can

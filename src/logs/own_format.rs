@@ -1,11 +1,9 @@
 //! The log format that the user names or copies from a server configuration.
 
 use crate::error::{Error, Result};
-use crate::logs::detect::named;
-use crate::logs::hints::Hints;
-use crate::logs::template::compile;
-use crate::logs::{apache_format, nginx_format};
-use crate::logs::{escape::Escaping, format::Format, parser::LineParser, registry::ENTRIES};
+
+use super::{apache_format, detect::named, escape::Escaping, format::Format, hints::Hints};
+use super::{nginx_format, parser::LineParser, registry::ENTRIES, template::compile};
 
 /// A format by its name, by an nginx `log_format`, or by an Apache `LogFormat`.
 ///

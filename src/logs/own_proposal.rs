@@ -3,13 +3,10 @@
 //! A line is split at spaces, quotes, brackets and the like, and each part gets the variable of
 //! nginx whose values look like it. The proposal is only made if it reads the line.
 
-use crate::logs::LineContent;
-use crate::logs::hints::Hints;
-use crate::logs::host::is_address_list;
-use crate::logs::own_format;
-use crate::logs::record::Scratch;
-use crate::logs::time::Time;
 use crate::time::Zone;
+
+use super::time::Time;
+use super::{LineContent, hints::Hints, host::is_address_list, own_format, record::Scratch};
 
 /// Longer lines get no proposal: nobody would paste it.
 const PARTS_MAX: usize = 60;

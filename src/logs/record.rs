@@ -5,19 +5,14 @@
 
 use memchr::{memchr, memrchr};
 
-use crate::logs::clock::{Clock, LastMinute};
-use crate::logs::escape::Escaping;
-use crate::logs::field::RawField;
-use crate::logs::host::{client_without_port, host_and_port, number_of_port, quoted_addresses};
-use crate::logs::reject::Reject;
-use crate::logs::request;
-use crate::logs::response::ResponseFields;
-use crate::logs::signature::Rest;
-use crate::logs::time::Time;
-use crate::signatures::base::SignatureHeaders;
-use crate::signatures::check::SignatureState;
+use crate::signatures::{base::SignatureHeaders, check::SignatureState};
 use crate::time::UtcTime;
 use crate::url::target::Target;
+
+use super::clock::{Clock, LastMinute};
+use super::host::{client_without_port, host_and_port, number_of_port, quoted_addresses};
+use super::{escape::Escaping, field::RawField, reject::Reject, request, response::ResponseFields};
+use super::{signature::Rest, time::Time};
 
 /// The fields of a line, found but not parsed.
 #[derive(Clone, Copy, Debug)]

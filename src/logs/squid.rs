@@ -4,11 +4,8 @@
 //! time duration client result/status bytes method URL user hierarchy/server type
 //! ```
 
-use crate::logs::field::RawField;
-use crate::logs::record::{Fields, RequestFields};
-use crate::logs::reject::Reject;
-use crate::logs::response::ResponseFields;
-use crate::logs::time::Time;
+use super::record::{Fields, RequestFields};
+use super::{field::RawField, reject::Reject, response::ResponseFields, time::Time};
 
 /// Parses a line. Durations are padded with spaces.
 pub(crate) fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {

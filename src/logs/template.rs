@@ -7,14 +7,15 @@
 use memchr::{memchr, memmem};
 
 use crate::error::{Error, Result};
-use crate::logs::LineContent;
-use crate::logs::record::{Fields, RequestFields};
-use crate::logs::response::ResponseFields;
-use crate::logs::signature::SignatureFields;
-use crate::logs::template_token::{Slot, TemplateToken};
-use crate::logs::time::{Time, written};
-use crate::logs::{escape::Escaping, field::RawField, limitation::Limitation, reject::Reject};
 use crate::time::Zone;
+
+use super::record::{Fields, RequestFields};
+use super::template_token::{Slot, TemplateToken};
+use super::time::{Time, written};
+use super::{
+    LineContent, escape::Escaping, field::RawField, limitation::Limitation, reject::Reject,
+};
+use super::{response::ResponseFields, signature::SignatureFields};
 
 /// A compiled format.
 #[derive(Clone, Debug)]

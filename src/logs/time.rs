@@ -1,9 +1,8 @@
 //! Parses the times of lines.
 
-use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time as TimeOfDay};
-use jiff::fmt::strtime;
 use jiff::tz::{Offset, TimeZone};
+use jiff::{Timestamp, fmt::strtime};
 use memchr::memchr;
 
 use crate::time::{UtcTime, Zone};

@@ -2,21 +2,14 @@
 //!
 //! Their fields are where the quotes are, so that a line of a browser costs little more than that.
 
-use crate::logs::clock::LastMinute;
 use memchr::memchr;
 use wide::u8x16;
 
-use crate::logs::combined::TIME_BYTES;
-use crate::logs::escape::Escaping;
-use crate::logs::field::{RawField, find_near};
-use crate::logs::host::{client_without_port, host_and_port};
-use crate::logs::record::{Fields, Record, RequestFields, Scratch, forwarded_for_in};
-use crate::logs::reject::Reject;
-use crate::logs::request;
-use crate::logs::response::ResponseFields;
-use crate::logs::sample::is_in_sample;
-use crate::logs::signature::Rest;
-use crate::logs::time::Time;
+use super::field::{RawField, find_near};
+use super::host::{client_without_port, host_and_port};
+use super::record::{Fields, Record, RequestFields, Scratch, forwarded_for_in};
+use super::{clock::LastMinute, combined::TIME_BYTES, escape::Escaping, reject::Reject, request};
+use super::{response::ResponseFields, sample::is_in_sample, signature::Rest, time::Time};
 
 /// A text, where a line starts in it, and where the quotes of request, referer and user agent are in it.
 pub(crate) type QuotePlaces<'a> = (&'a [u8], usize, [u32; 6]);

@@ -13,11 +13,8 @@ use crate::judge::verdict::Verdict;
 use crate::merge::{Merge, merge_fields, sum};
 use crate::time::Day;
 
-use super::days::ByDay;
-use super::request::Measure;
-use super::request_kind::RequestsOfKind;
-use super::short_map::ShortMap;
 use super::sums::{Sums, is_default};
+use super::{days::ByDay, request::Measure, request_kind::RequestsOfKind, short_map::ShortMap};
 
 /// The most days that are kept, ten years; requests of earlier days are undated.
 const DAYS_MAX: usize = 3_660;

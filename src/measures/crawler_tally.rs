@@ -9,27 +9,15 @@ use crate::judge::robots::RobotsId;
 use crate::merge::{Merge, sum};
 use crate::time::UtcTime;
 
-use super::clients::SignedDays;
-use super::days::ByDay;
-use super::delay_kept::Paces;
-use super::example::Example;
-use super::fetch_answer::FetchAnswer;
-use super::methods::ByMethod;
-use super::policy_files::ByPolicyFile;
 use super::reactions::{ReactionTally, TimedRequest};
-use super::renumbering::Renumbering;
 use super::request::{AllRequests, JudgedRequest, Measure};
-use super::request_kind::RequestsOfKind;
-use super::restrictions::Restrictions;
-use super::robots_fetches::FetchTally;
-use super::statuses::ByStatus;
 use super::sums::{Span, Sums, is_default};
-use super::time_buckets::TimeBuckets;
-use super::usage::UsedPreferences;
-use super::verification::ByProof;
-use super::violation_networks::ViolationNetworks;
-use super::violations::BrokenRules;
-use super::what_if::WhatIfTally;
+use super::{clients::SignedDays, days::ByDay, delay_kept::Paces, example::Example};
+use super::{fetch_answer::FetchAnswer, methods::ByMethod, policy_files::ByPolicyFile};
+use super::{renumbering::Renumbering, request_kind::RequestsOfKind, restrictions::Restrictions};
+use super::{robots_fetches::FetchTally, statuses::ByStatus, time_buckets::TimeBuckets};
+use super::{usage::UsedPreferences, verification::ByProof, violation_networks::ViolationNetworks};
+use super::{violations::BrokenRules, what_if::WhatIfTally};
 
 /// Declares the fields of a row. A `measure` does all by itself; a `plain` field only merges.
 macro_rules! row {

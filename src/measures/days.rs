@@ -3,10 +3,8 @@
 use crate::merge::Merge;
 use crate::time::Day;
 
-use super::request::Measure;
-use super::request_kind::RequestsOfKind;
-use super::short_map::ShortMap;
 use super::sums::{Span, Sums};
+use super::{request::Measure, request_kind::RequestsOfKind, short_map::ShortMap};
 
 /// Requests by day.
 pub(crate) type ByDay = ShortMap<Day, Sums>;

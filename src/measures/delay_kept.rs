@@ -8,14 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::judge::robots::RobotsId;
+use crate::merge::{Merge, merge_fields, sum};
 use crate::time::UtcTime;
 
-use super::renumbering::Renumbering;
 use super::request::{JudgedRequest, Measure};
-use super::short_map::ShortMap;
 use super::sums::{Compliance, is_default};
-use super::time_buckets::TimeBuckets;
-use crate::merge::{Merge, merge_fields, sum};
+use super::{renumbering::Renumbering, short_map::ShortMap, time_buckets::TimeBuckets};
 
 const HOUR_SECONDS: i64 = 3600;
 const DAY_HOURS: i64 = 24;

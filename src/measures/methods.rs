@@ -9,10 +9,8 @@ use crate::table::columns::{BYTES, REQUESTS, VIOLATIONS};
 use crate::table::schema::column;
 
 use super::request::{AllRequests, Measure};
-use super::request_kind::RequestsOfKind;
-use super::short_map::ShortMap;
-use super::sums::is_default;
 use super::table::measure_table;
+use super::{request_kind::RequestsOfKind, short_map::ShortMap, sums::is_default};
 
 /// Requests of one method.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]

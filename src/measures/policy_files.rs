@@ -4,10 +4,8 @@ use crate::judge::policy_files::PolicyFile;
 use crate::table::columns::{BYTES, REQUESTS, SEEN, STATUSES};
 use crate::table::schema::column;
 
-use super::answer_tally::AnswerTally;
 use super::request::{AllRequests, JudgedRequest, Measure};
-use super::short_map::ShortMap;
-use super::table::measure_table;
+use super::{answer_tally::AnswerTally, short_map::ShortMap, table::measure_table};
 
 /// Requests by the kind of the file.
 pub(crate) type ByPolicyFile = ShortMap<PolicyFile, AnswerTally>;

@@ -26,10 +26,8 @@ use crate::judge::rule_changes::{RuleChange, Touched};
 use crate::merge::{Merge, least, sum};
 use crate::time::{DAY_SECONDS, UtcTime};
 
-use super::draft_effect::WhatIfChange;
-use super::short_map::ShortMap;
-use super::sums::is_default;
 use super::time_buckets::{TimeBuckets, last_second};
+use super::{draft_effect::WhatIfChange, short_map::ShortMap, sums::is_default};
 
 /// The most minutes with requests that are kept for a change: a week of them.
 pub(crate) const MINUTES_MAX: usize = if cfg!(test) { 20 } else { 10_080 };

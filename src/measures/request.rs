@@ -1,26 +1,20 @@
 //! A judged request, and what a measure does with it.
 
-use std::net::IpAddr;
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use crate::error::Result;
-use crate::judge::policy_files::PolicyFile;
 use crate::judge::robots::{Robots, RobotsId};
-use crate::judge::rule_changes::RuleChange;
-use crate::judge::usage::StatedPreference;
 use crate::judge::verdict::DatedVerdict;
+use crate::judge::{policy_files::PolicyFile, rule_changes::RuleChange, usage::StatedPreference};
 use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::time::UtcTime;
 use crate::url::path::PathQuery;
 
-use super::draft_effect::Compared;
 use super::example::{Example, Position};
-use super::fetch_answer::FetchAnswer;
-use super::reactions::ReactionLimits;
-use super::renumbering::Renumbering;
-use super::request_kind::RequestsOfKind;
 use super::sums::{Span, Sums};
+use super::{draft_effect::Compared, fetch_answer::FetchAnswer, reactions::ReactionLimits};
+use super::{renumbering::Renumbering, request_kind::RequestsOfKind};
 
 /// A request of a crawler, with all that more than one measure needs of it.
 #[derive(Clone, Copy, Debug)]

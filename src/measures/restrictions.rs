@@ -1,13 +1,10 @@
 //! Requests by the restriction that was in force for their crawler.
 
-use crate::judge::restriction::Restriction;
-use crate::judge::verdict::Verdict;
+use crate::judge::{restriction::Restriction, verdict::Verdict};
 use crate::merge::Merge;
 
 use super::request::{AllRequests, Measure};
-use super::request_kind::RequestsOfKind;
-use super::short_map::ShortMap;
-use super::sums::Compliance;
+use super::{request_kind::RequestsOfKind, short_map::ShortMap, sums::Compliance};
 
 /// Allowed requests and violations by the restriction in force.
 pub(crate) type Restrictions = ShortMap<Restriction, Compliance>;

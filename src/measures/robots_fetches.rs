@@ -7,14 +7,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::judge::answer_size::SizeClass;
+use crate::merge::{Merge, merge_fields, sum};
 use crate::time::UtcTime;
 
-use super::fetch_answer::FetchAnswer;
 use super::request::{AllRequests, JudgedRequest, Measure};
-use super::short_map::ShortMap;
 use super::sums::{Span, Statuses, is_default};
-use super::time_buckets::TimeBuckets;
-use crate::merge::{Merge, merge_fields, sum};
+use super::{fetch_answer::FetchAnswer, short_map::ShortMap, time_buckets::TimeBuckets};
 
 /// The robots.txt fetches of a crawler, and its earlier requests.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -1,18 +1,15 @@
 //! Requests by HTTP status: `statuses.csv`.
 
-use serde::{Deserialize, Serialize};
-
 use botaudit_robots::named_enum;
+use serde::{Deserialize, Serialize};
 
 use crate::merge::Merge;
 use crate::table::columns::{BYTES, REQUESTS};
 use crate::table::schema::column;
 
 use super::request::{AllRequests, Measure};
-use super::request_kind::RequestsOfKind;
-use super::short_map::ShortMap;
-use super::sums::Answered;
 use super::table::measure_table;
+use super::{request_kind::RequestsOfKind, short_map::ShortMap, sums::Answered};
 
 /// A status from 100 to 599, or 0 for any other and for none. So there are at most 501.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]

@@ -1,13 +1,10 @@
 //! Requests for paths about whose use robots.txt stated a preference.
 
 use crate::error::Result;
-use crate::judge::robots::RobotsId;
-use crate::judge::usage::StatedPreference;
+use crate::judge::{robots::RobotsId, usage::StatedPreference};
 
-use super::answer_tally::AnswerTally;
-use super::renumbering::Renumbering;
 use super::request::{JudgedRequest, Measure};
-use super::short_map::ShortMap;
+use super::{answer_tally::AnswerTally, renumbering::Renumbering, short_map::ShortMap};
 
 /// Requests by the preference that applied to them.
 pub(crate) type UsedPreferences = ShortMap<StatedPreference, AnswerTally>;

@@ -2,13 +2,10 @@
 
 use crate::crawlers::identity::Proof;
 use crate::merge::Merge;
-use crate::table::columns::REQUESTS;
-use crate::table::schema::column;
+use crate::table::{columns::REQUESTS, schema::column};
 
 use super::request::{AllRequests, Measure};
-use super::request_kind::RequestsOfKind;
-use super::short_map::ShortMap;
-use super::table::measure_table;
+use super::{request_kind::RequestsOfKind, short_map::ShortMap, table::measure_table};
 
 /// Requests by what decided about their identity; none if identities were not verified.
 pub(crate) type ByProof = ShortMap<Proof, u64>;

@@ -3,18 +3,14 @@
 //! Anybody can send the user agent of a crawler. Where its address cannot be verified, the network
 //! says most about who sent a request.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::net::IpAddr;
-use std::sync::Arc;
+use std::{collections::BTreeMap, fmt, net::IpAddr, sync::Arc};
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::verdict::Verdict;
 use crate::merge::Merge;
-use crate::table::columns::VIOLATIONS;
-use crate::table::schema::column;
+use crate::table::{columns::VIOLATIONS, schema::column};
 
 use super::request::{AllRequests, JudgedRequest, Measure};
 use super::table::measure_table;

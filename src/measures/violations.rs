@@ -7,12 +7,10 @@ use crate::judge::robots::RobotsId;
 use crate::judge::verdict::{RuleRef, Verdict};
 use crate::merge::{Merge, merge_fields};
 
-use super::example::Example;
-use super::renumbering::Renumbering;
 use super::request::{AllRequests, JudgedRequest, Measure};
-use super::short_map::ShortMap;
 use super::sums::{Span, Statuses, is_default};
 use super::time_buckets::TimeBuckets;
+use super::{example::Example, renumbering::Renumbering, short_map::ShortMap};
 
 /// Violations by deciding rule.
 pub(crate) type BrokenRules = ShortMap<RuleRef, ViolationTally>;

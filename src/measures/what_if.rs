@@ -11,11 +11,8 @@ use crate::judge::robots::RobotsId;
 use crate::merge::{Merge, merge_fields};
 
 use super::draft_effect::{ChangeKey, Compared};
-use super::example::Example;
-use super::renumbering::Renumbering;
 use super::request::{JudgedRequest, Measure};
-use super::short_map::ShortMap;
-use super::sums::Span;
+use super::{example::Example, renumbering::Renumbering, short_map::ShortMap, sums::Span};
 
 /// The changes of a draft for one crawler at one origin.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

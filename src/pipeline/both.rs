@@ -1,8 +1,7 @@
 //! Two jobs at the same time.
 
-use std::panic::resume_unwind;
-use std::sync::Mutex;
 use std::thread::{Builder, scope};
+use std::{panic::resume_unwind, sync::Mutex};
 
 use crate::mutex::lock;
 

@@ -1,8 +1,6 @@
 //! Passes the results of queued items to the caller's thread in the order of the items.
 
-use std::collections::BTreeMap;
-use std::panic::resume_unwind;
-use std::thread;
+use std::{collections::BTreeMap, panic::resume_unwind, thread};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 

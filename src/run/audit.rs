@@ -5,41 +5,35 @@ use std::sync::Arc;
 
 use crate::audit;
 use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
-use crate::audit::origin_options::OriginOptions;
 use crate::audit::parse_rate::{UnreadLogs, not_understood};
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
 use crate::audit::repeated_content::refuse_repeated_pipes;
 use crate::audit::tally::{Tally, file::TALLY, header};
 use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, evidence::EvidenceSink};
-use crate::audit::{identities::Identities, input_tally::Input};
+use crate::audit::{identities::Identities, input_tally::Input, origin_options::OriginOptions};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::{copies::Repeats, source::Source};
 use crate::judge::Judge;
 use crate::merge::Merge;
 use crate::report::requests::{RequestsFile, WrittenRequests};
-use crate::report::run::EvidenceFile;
 use crate::report::tables::{PAGE, RUN_JSON, TABLES};
 use crate::report::threshold::MetCondition;
-use crate::report::{directory::Staging, summary_table::SummaryView};
+use crate::report::{directory::Staging, run::EvidenceFile, summary_table::SummaryView};
 use crate::staged::{is_stdout, pending::Unplaced, ready, replace};
 use crate::table::escape::visible;
 use crate::time::UtcTime;
 
 use super::collect::{CollectedInput, write_collected};
-use super::console::Console;
 use super::fetching::{archive_to_fill, fetch_logged};
 use super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
-use super::identity::Verification;
-use super::json_keys::check_json_fields;
 use super::notes::{note_formats, note_repeats, note_rules};
-use super::outcome::RunOutcome;
-use super::output::STDOUT_NAME;
-use super::robots_errors::warn_of_robots_errors;
 use super::setup::Setup;
 use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
+use super::{console::Console, identity::Verification, json_keys::check_json_fields};
+use super::{outcome::RunOutcome, output::STDOUT_NAME, robots_errors::warn_of_robots_errors};
 
 /// An audit that is ready to run.
 #[derive(Debug)]

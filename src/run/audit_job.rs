@@ -1,25 +1,19 @@
 //! An audit as a user asks for it: settings, of which some may be in a file, and logs by name.
 
-use std::path::PathBuf;
-use std::{ffi::OsString, sync::Arc};
+use std::{ffi::OsString, path::PathBuf, sync::Arc};
 
 use crate::audit::client_key::ClientKey;
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
 use crate::input::source::{Source, expand};
-use crate::report::outputs::Overwrite;
-use crate::report::summary_table::SummaryView;
+use crate::report::{outputs::Overwrite, summary_table::SummaryView};
 
 use super::audit::{AuditRun, Destination};
-use super::collect::CollectedInput;
-use super::configured::ConfiguredSite;
-use super::console::SharedConsole;
-use super::crawler_names::known_view;
 use super::files::{check_outputs, tcp_use};
-use super::outcome::RunOutcome;
 use super::setup::{Setup, refusal};
-use super::written::ResultFormat;
+use super::{collect::CollectedInput, configured::ConfiguredSite, console::SharedConsole};
+use super::{crawler_names::known_view, outcome::RunOutcome, written::ResultFormat};
 
 /// An audit that is ready to be set up.
 #[derive(Debug)]

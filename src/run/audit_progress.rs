@@ -1,7 +1,6 @@
 //! The progress of an audit that an application runs.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, atomic::Ordering};
 
 use crate::audit::progress::Progress;
 use crate::mutex::lock;

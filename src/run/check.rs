@@ -1,18 +1,16 @@
 //! Answers to: may this crawler request these URLs, and why.
 
-use std::collections::HashSet;
-use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::{collections::HashSet, ffi::OsString, fs::File};
 
 use crate::archive::{Store, import::time_named};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::explain::checked_crawler::CheckedCrawler;
 use crate::explain::json::{json, undecided_json};
+use crate::explain::locate;
 use crate::explain::text::{text, undecided_line, undecided_text, verdict_line};
-use crate::explain::{Explanation, Located, Undecided, explain, locate};
+use crate::explain::{Explanation, Located, Undecided, checked_crawler::CheckedCrawler, explain};
 use crate::judge::{Judge, messages::foreign_message, robots::RobotsId};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::UtcTime;
@@ -20,9 +18,7 @@ use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::console::{Console, SharedConsole};
 use super::crawler_names::{or_token, registry, unknown_crawler};
-use super::outcome::RunOutcome;
-use super::output::cannot_print;
-use super::sandbox::access_rights::TcpUse;
+use super::{outcome::RunOutcome, output::cannot_print, sandbox::access_rights::TcpUse};
 
 /// The longest URL that is accepted, in bytes. By default, Apache and nginx refuse a request line
 /// over 8 KiB. Every rule is tried in both dialects, and the time grows with the URL: the worst

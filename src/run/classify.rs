@@ -29,10 +29,8 @@ use crate::staged::is_stdout;
 use crate::url::dialect::Dialect;
 
 use super::console::{SharedConsole, Watched};
-use super::crawler_names::NamedCrawlers;
-use super::outcome::RunOutcome;
-use super::output::STDOUT_NAME;
 use super::sandbox::access_rights::TcpUse;
+use super::{crawler_names::NamedCrawlers, outcome::RunOutcome, output::STDOUT_NAME};
 
 /// Lists of URLs that are ready to be classified.
 #[derive(Debug)]

@@ -4,22 +4,18 @@ use std::path::Path;
 
 use crate::audit::client_key::{ClientKey, KeyFingerprint};
 use crate::audit::collected_file::{CollectedFile, CollectedHeader};
-use crate::audit::memory_limit::MEMORY_DEFAULT;
 use crate::audit::prepass::{Collected, FirstPass, Wanted};
 use crate::audit::repeated_content::refuse_repeated_pipes;
 use crate::audit::tally::header::{InputSummary, ReportedOptions};
-use crate::audit::{input_end::InputEnd, log_outages::OutageHosts};
+use crate::audit::{input_end::InputEnd, log_outages::OutageHosts, memory_limit::MEMORY_DEFAULT};
 use crate::error::{Error, Result};
 use crate::input::{copies::Repeats, source::Source};
 use crate::judge::Judge;
 use crate::staged::replace_private;
 
-use super::fetching::known_store;
 use super::first_pass::{check_any_opened, first_pass, wanted};
-use super::identity::ranges;
-use super::notes::note_repeats;
-use super::outcome::RunOutcome;
 use super::setup::Setup;
+use super::{fetching::known_store, identity::ranges, notes::note_repeats, outcome::RunOutcome};
 
 /// The result of a first pass, if it was read from a file.
 #[derive(Clone, Debug)]

@@ -1,11 +1,7 @@
 //! Where a run says what happens: the terminal of a command, or an application.
 
-use std::fmt;
-use std::fs::File;
-use std::io::Write;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::{fmt, fs::File, io::Write, path::Path, time::Instant};
 
 use crate::audit::progress::Progress;
 use crate::error::{Error, Result};
@@ -13,9 +9,7 @@ use crate::mutex::lock;
 use crate::report::outputs::Outputs;
 use crate::staged::is_stdout;
 
-use super::audit_progress::AuditProgress;
-use super::output::cannot_print;
-use super::sandbox::access_rights::TcpUse;
+use super::{audit_progress::AuditProgress, output::cannot_print, sandbox::access_rights::TcpUse};
 
 /// How much a message matters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,7 +1,6 @@
 //! What the registry knows about crawlers.
 
-use std::ffi::OsStr;
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use crate::crawlers::check::check;
 use crate::error::Result;
@@ -12,10 +11,8 @@ use crate::report::crawlers::{
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::table::escape::visible;
 
-use super::console::Console;
 use super::crawler_names::{registry, unknown_crawler};
-use super::outcome::RunOutcome;
-use super::sandbox::access_rights::TcpUse;
+use super::{console::Console, outcome::RunOutcome, sandbox::access_rights::TcpUse};
 
 /// A question to the registry.
 #[derive(Clone, Copy, Debug)]

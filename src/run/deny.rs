@@ -2,16 +2,14 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use crate::audit::damaged_file::name_damaged;
-use crate::audit::model::ReportModel;
 use crate::audit::tally::{counter::TallyLimits, merge::merge_files};
+use crate::audit::{damaged_file::name_damaged, model::ReportModel};
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::{ranges::Ranges, registry::Registry};
 use crate::deny::form::{DenyBy, Form};
-use crate::deny::pattern::HEADER;
-use crate::deny::replay::Replay;
 use crate::deny::rules::{DenyRules, MARK, agent_groups, network_groups};
 use crate::deny::selection::{DEFAULT_CONDITION, DenySelection};
+use crate::deny::{pattern::HEADER, replay::Replay};
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::logs::hints::Hints;
@@ -20,13 +18,9 @@ use crate::report::threshold::Threshold;
 use crate::staged::replace;
 use crate::time::{UtcTime, Zone};
 
-use super::console::SharedConsole;
-use super::crawler_names::registry;
-use super::files::name_tallies;
-use super::notes::note_formats;
-use super::outcome::RunOutcome;
-use super::sandbox::access_rights::TcpUse;
 use super::setup::{hints, refusal};
+use super::{console::SharedConsole, crawler_names::registry, files::name_tallies};
+use super::{notes::note_formats, outcome::RunOutcome, sandbox::access_rights::TcpUse};
 
 /// Operators change names and addresses.
 const REVIEW_DAYS: u32 = 90;

@@ -7,8 +7,7 @@ use std::thread;
 
 use url::Url;
 
-use crate::crawlers::client_ranges::client_ranges;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{client_ranges::client_ranges, registry::Registry};
 use crate::mutex::{lock, unpoisoned};
 use crate::net::{fetch::download, settings::Settings};
 

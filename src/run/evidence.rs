@@ -6,10 +6,9 @@ use std::{fs, io};
 use crate::abuse_report::folder::{Enclosed, WrittenFolder, write_folder};
 use crate::abuse_report::folders::{Subjects, write_folders};
 use crate::abuse_report::{Reporter, subject::Subject};
-use crate::audit::damaged_file::name_damaged;
-use crate::audit::model::ReportModel;
-use crate::audit::tally::identity_sources::IdentitySources;
-use crate::audit::tally::{counter::TallyLimits, file::TALLY, merge::merge_files};
+use crate::audit::tally::merge::merge_files;
+use crate::audit::tally::{counter::TallyLimits, file::TALLY, identity_sources::IdentitySources};
+use crate::audit::{damaged_file::name_damaged, model::ReportModel};
 use crate::crawlers::{key_archive::KeyArchive, registry::Registry};
 use crate::digest::DigestWriter;
 use crate::error::{Error, Result};
@@ -20,12 +19,9 @@ use crate::staged::pending::is_ahead;
 use crate::table::escape::visible;
 use crate::url::origin::Origin;
 
-use super::console::SharedConsole;
-use super::crawler_names::unknown_crawler;
-use super::files::name_tallies;
-use super::outcome::RunOutcome;
 use super::report::{evidence_digest, evidence_of};
-use super::sandbox::access_rights::TcpUse;
+use super::{console::SharedConsole, crawler_names::unknown_crawler, files::name_tallies};
+use super::{outcome::RunOutcome, sandbox::access_rights::TcpUse};
 
 /// Folders that are ready to be written.
 #[derive(Debug)]

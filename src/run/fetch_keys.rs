@@ -1,23 +1,18 @@
 //! Downloads of the keys with which agents sign requests.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use crate::crawlers::key_archive::{KEY_DIRECTORIES, are_same_keys};
-use crate::crawlers::range_archive::RangeArchive;
-use crate::crawlers::signature_agents::SignatureAgent;
+use crate::crawlers::{range_archive::RangeArchive, signature_agents::SignatureAgent};
 use crate::error::{Error, Result};
 use crate::net::settings::Settings;
 use crate::report::outputs::{Outputs, Overwrite, check_directory_name};
 use crate::signatures::check::DIRECTORY_PATH;
 use crate::url::origin::Origin;
 
-use super::console::SharedConsole;
 use super::fetch_ranges::{check_archive, published};
-use super::outcome::RunOutcome;
-use super::output::path_text;
 use super::sandbox::access_rights::TcpUse;
+use super::{console::SharedConsole, outcome::RunOutcome, output::path_text};
 
 /// The largest directory of keys.
 const DIRECTORY_BYTES_MAX: usize = 1 << 20;

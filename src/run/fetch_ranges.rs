@@ -7,19 +7,15 @@ use std::path::{Path, PathBuf};
 use crate::crawlers::manifest::{MANIFEST, ManifestEntry};
 use crate::crawlers::range_archive::{ADDRESS_LISTS, PublishedKind, RangeArchive, are_same_lists};
 use crate::crawlers::range_files::{LIST_BYTES_MAX, file_name};
-use crate::crawlers::range_list::Filter;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{range_list::Filter, registry::Registry};
 use crate::error::{Error, Result};
 use crate::net::{fetch::download, settings::Settings};
 use crate::numbers::counted;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite, check_directory_name};
 
-use super::console::SharedConsole;
-use super::crawler_names::registry;
 use super::discover::{Discovered, discover};
-use super::outcome::RunOutcome;
-use super::output::path_text;
-use super::sandbox::access_rights::TcpUse;
+use super::{console::SharedConsole, crawler_names::registry, outcome::RunOutcome};
+use super::{output::path_text, sandbox::access_rights::TcpUse};
 
 /// The most pages that are named because they could not be read.
 const PROBLEMS_SHOWN_MAX: usize = 5;

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use std::{mem, path::Path};
 
 use crate::archive::writer::{Writer, snapshot_of};
-use crate::archive::{Store, refuse_url};
-use crate::archive::{directory::Directory, reader::Archive};
-use crate::audit::Options;
+use crate::archive::{Store, directory::Directory, reader::Archive, refuse_url};
+use crate::audit::origin_options::OriginOptions;
 use crate::audit::prepass::{AskedOrigins, FirstPass, Wanted};
-use crate::audit::{client_key::ClientKey, identities::Identities, origin_options::OriginOptions};
+use crate::audit::{Options, client_key::ClientKey, identities::Identities};
 use crate::config::{audit_config::AuditConfig, setting::Seconds};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};

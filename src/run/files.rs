@@ -8,9 +8,7 @@ use crate::input::source::Source;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::report::requests::open_spool;
 
-use super::audit::Destination;
-use super::sandbox::access_rights::TcpUse;
-use super::written::ResultFormat;
+use super::{audit::Destination, sandbox::access_rights::TcpUse, written::ResultFormat};
 
 /// Checks that no output is an input, and that only files written by botaudit are replaced. Returns
 /// the files of the run.

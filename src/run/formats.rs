@@ -9,10 +9,8 @@ use crate::input::source::expand;
 use crate::report::formats_text::examined_text;
 use crate::report::outputs::{Outputs, Overwrite};
 
-use super::console::Console;
-use super::outcome::RunOutcome;
-use super::sandbox::access_rights::TcpUse;
 use super::setup::{hints, refusal};
+use super::{console::Console, outcome::RunOutcome, sandbox::access_rights::TcpUse};
 
 /// Detects the format of `logs` and prints it. An unreadable log does not prevent the others from
 /// being examined.

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::audit::archived_names::ArchivedNames;
-use crate::audit::dns_candidates::DnsCandidates;
 use crate::audit::identities::{Identities, Names};
+use crate::audit::{archived_names::ArchivedNames, dns_candidates::DnsCandidates};
 use crate::config::audit_config::AuditConfig;
-use crate::crawlers::bundled_ranges::BundledRanges;
-use crate::crawlers::{key_archive::KeyArchive, ranges::Ranges, registry::Registry};
+use crate::crawlers::registry::Registry;
+use crate::crawlers::{bundled_ranges::BundledRanges, key_archive::KeyArchive, ranges::Ranges};
 use crate::error::{Error, Result};
 use crate::net::{dns::Resolver, dns_archive::DnsArchive, dns_cache::DnsCache};
 use crate::time::UtcTime;

@@ -13,9 +13,7 @@ use crate::report::outputs::{Outputs, Overwrite};
 use crate::staged::is_stdout;
 use crate::table::escape::{has_hidden, visible};
 
-use super::console::SharedConsole;
-use super::outcome::RunOutcome;
-use super::sandbox::access_rights::TcpUse;
+use super::{console::SharedConsole, outcome::RunOutcome, sandbox::access_rights::TcpUse};
 
 /// An import that is ready to run.
 #[derive(Debug)]

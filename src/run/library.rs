@@ -1,8 +1,7 @@
 //! An audit without a command line, for applications.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{ffi::OsString, sync::Arc};
 
 use crate::audit::{client_key::ClientKey, model::ReportModel, tally::Tally};
 use crate::config::audit_config::AuditConfig;
@@ -15,11 +14,10 @@ use crate::report::{directory::Staging, page_model::PageModel, run::EvidenceFile
 use crate::report::{summary::summary_text, summary_table::SummaryView};
 
 use super::audit::{AuditRun, Destination};
-use super::audit_progress::AuditProgress;
-use super::console::KeptMessages;
 use super::report_tables::{ReportTable, ViolationRow, violations};
 use super::setup::{Setup, unusable};
 use super::written::{ResultFormat, run_json_now, write_report};
+use super::{audit_progress::AuditProgress, console::KeptMessages};
 
 /// An audit of access logs: which crawler requested what robots.txt disallows.
 ///

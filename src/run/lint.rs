@@ -7,15 +7,13 @@ use crate::error::{Error, Result};
 use crate::files::{read_up_to, take_up_to};
 use crate::lint::catalogue::{LINTS, Lint, Severity};
 use crate::lint::findings::{findings_github, findings_json, findings_text};
-use crate::lint::{diagnostic::Diagnostics, known_tokens::KnownTokens, lint};
-use crate::lint::{findings_junit::findings_junit, findings_sarif::findings_sarif};
+use crate::lint::{diagnostic::Diagnostics, findings_junit::findings_junit};
+use crate::lint::{findings_sarif::findings_sarif, known_tokens::KnownTokens, lint};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::url::dialect::Dialect;
 
-use super::console::SharedConsole;
-use super::crawler_names::registry;
-use super::outcome::RunOutcome;
 use super::sandbox::access_rights::TcpUse;
+use super::{console::SharedConsole, crawler_names::registry, outcome::RunOutcome};
 
 /// The largest file that is read: 32 times the part of a robots.txt that counts.
 const FILE_BYTES_MAX: u64 = 16 << 20;

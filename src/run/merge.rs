@@ -11,13 +11,9 @@ use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::report::summary_table::SummaryView;
 use crate::staged::{replace, replace_private};
 
-use super::console::SharedConsole;
-use super::crawler_names::view_of_tally;
-use super::files::name_tallies;
-use super::notes::note_formats;
-use super::outcome::RunOutcome;
-use super::sandbox::access_rights::TcpUse;
 use super::written::unwritten_report;
+use super::{console::SharedConsole, crawler_names::view_of_tally, files::name_tallies};
+use super::{notes::note_formats, outcome::RunOutcome, sandbox::access_rights::TcpUse};
 
 /// The bytes of a file that identify its kind.
 const HEAD_BYTES: u64 = 64;

@@ -1,7 +1,6 @@
 //! Files that may be standard output.
 
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
 use crate::error::Error;
 use crate::table::escape::visible;

@@ -7,27 +7,21 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::audit::comparison::{CHANGES, COMPARE_AT};
-use crate::audit::damaged_file::name_damaged;
-use crate::audit::model::ReportModel;
-use crate::audit::tally::counter::TallyLimits;
-use crate::audit::tally::{Tally, file::TALLY, header::Header, merge::merge_files};
+use crate::audit::tally::merge::merge_files;
+use crate::audit::tally::{Tally, counter::TallyLimits, file::TALLY, header::Header};
+use crate::audit::{damaged_file::name_damaged, model::ReportModel};
 use crate::error::{Error, Result};
-use crate::report::directory::Staging;
 use crate::report::json_lines::{json_lines, name};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::table::Table;
 use crate::report::tables::{PAGE, RUN_JSON, TABLES};
-use crate::report::{run::EvidenceFile, summary_table::SummaryView};
+use crate::report::{directory::Staging, run::EvidenceFile, summary_table::SummaryView};
 use crate::table::escape::visible;
 use crate::time::Day;
 
-use super::console::SharedConsole;
-use super::crawler_names::view_of_tally;
-use super::files::name_tallies;
-use super::notes::note_formats;
-use super::outcome::RunOutcome;
-use super::sandbox::access_rights::TcpUse;
 use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
+use super::{console::SharedConsole, crawler_names::view_of_tally, files::name_tallies};
+use super::{notes::note_formats, outcome::RunOutcome, sandbox::access_rights::TcpUse};
 
 /// The most days in a range.
 const DAYS_MAX: usize = 36_600;

@@ -4,13 +4,10 @@ use std::io;
 
 use crate::audit::model::ReportModel;
 use crate::crawlers::{crawler::Crawler, identity::Identity};
-use crate::report::json_lines::name;
 use crate::report::table::{Audited, Table};
-use crate::report::tables::tables_of;
-use crate::table::cell::Cell;
+use crate::report::{json_lines::name, tables::tables_of};
 use crate::table::csv::{CrawlerCells, EachValues};
-use crate::table::escape::visible;
-use crate::table::schema::Column;
+use crate::table::{cell::Cell, escape::visible, schema::Column};
 use crate::time::UtcTime;
 
 /// A table of a report, which is also one of its CSV files. `docs/reports.md` describes them all.

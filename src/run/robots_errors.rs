@@ -1,7 +1,6 @@
 //! Errors in the robots.txt files of an audit.
 
-use std::collections::HashSet;
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 use bytes::Bytes;
 

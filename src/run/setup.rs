@@ -1,17 +1,13 @@
 //! Turns a configuration into everything that an audit runs with.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::thread::available_parallelism;
+use std::{path::Path, sync::Arc, thread::available_parallelism};
 
 use ipnet::IpNet;
 
 use crate::archive::Store;
-use crate::audit::draft::Draft;
-use crate::audit::origin_key::OriginKey;
 use crate::audit::origin_options::{Aliases, FromPath, OriginOptions};
 use crate::audit::tally::{counter::TallyLimits, header::DraftScope, urls::UrlPart};
-use crate::audit::{CHUNK_BYTES, Options};
+use crate::audit::{CHUNK_BYTES, Options, draft::Draft, origin_key::OriginKey};
 use crate::config::audit_config::{AuditConfig, REACTION_DAYS};
 use crate::config::fault::Fault;
 use crate::config::setting::{AddressForm, THREADS_MAX};

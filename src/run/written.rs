@@ -3,19 +3,18 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::console::Console;
-use super::output::cannot_print;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY};
 use crate::error::{Error, Result};
 use crate::pipeline::both::both;
 use crate::report::json_lines::{json_document, json_lines};
 use crate::report::run::{EvidenceFile, run_json};
-use crate::report::table::Audited;
 use crate::report::tables::{PAGE, RUN_JSON, TABLES, tables_of};
-use crate::report::{directory::Staging, html::page, page_model::PageModel};
-use crate::report::{summary::summary_text, summary_table::SummaryView};
+use crate::report::{directory::Staging, html::page, page_model::PageModel, summary::summary_text};
+use crate::report::{summary_table::SummaryView, table::Audited};
 use crate::table::csv::CrawlerCells;
+
+use super::{console::Console, output::cannot_print};
 
 /// A written report.
 #[derive(Debug)]

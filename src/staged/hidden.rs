@@ -3,13 +3,10 @@
 //! Those of a killed process are removed by the next run that writes the same output. A living
 //! process holds a lock, which the system drops when the process ends, however it ends.
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::{thread, time::Duration};
+use std::{collections::BTreeMap, io, sync::Mutex, thread, time::Duration};
 
 use crate::mutex::lock;
 

@@ -4,11 +4,10 @@
 //! output says how to take it back. If the process is killed there, the next run that writes the
 //! same output takes it back.
 
-use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::{ffi::OsString, time::SystemTime};
 
 use serde::{Deserialize, Serialize};
 

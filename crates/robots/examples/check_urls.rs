@@ -2,11 +2,9 @@
 //!
 //! `cargo run -p botaudit-robots --example check_urls ROBOTS_TXT TOKEN < urls.txt`
 
-use botaudit_robots::{Decision, RobotsTxt};
+use std::{env, error::Error, io};
 
-use std::env;
-use std::error::Error;
-use std::io;
+use botaudit_robots::{Decision, RobotsTxt};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);

@@ -2,10 +2,9 @@
 //!
 //! `cargo run -p botaudit-robots --example one_url ROBOTS_TXT TOKEN URL`
 
-use botaudit_robots::RobotsTxt;
+use std::{env, error::Error};
 
-use std::env;
-use std::error::Error;
+use botaudit_robots::RobotsTxt;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -3,38 +3,27 @@
 
 use std::collections::BTreeSet;
 
+use crate::audit::identity_warnings::{identity_notes, identity_warnings};
+use crate::audit::quotes::{Quotes, UsedRobots};
+use crate::audit::reaction_rows::{OriginReactions, ReactionThresholds};
+use crate::audit::referral_rows::{ReferralRows, referral_rows};
+use crate::audit::section_rows::{SectionRows, section_rows};
+use crate::audit::signature_notes::{signature_notes, signature_warnings};
+use crate::audit::tally::counts::{OriginRows, Visits};
+use crate::audit::tally::{Tally, header::Header, rows::TIME_BUCKETS_MAX};
+use crate::audit::{client_rows::with_older, conduct::ConductLimits, coverage::Coverage};
+use crate::audit::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
+use crate::audit::{nothing_judged::coverage, origin_key::OriginKey, parse_rate::UnreadLogs};
+use crate::audit::{path_rows::path_rows, prior_fetches::OriginFetches, snapshots::Snapshots};
+use crate::audit::{unknown::unknown_crawlers, warnings::warnings, what_if_rows::WhatIf};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::messages::failure_messages;
+use crate::measures::{clients::SampledPaths, crawler_tally::Times};
 use crate::merge::sum;
 use crate::numbers::counted;
 
-use super::super::identity_warnings::{identity_notes, identity_warnings};
-use super::super::quotes::{Quotes, UsedRobots};
-use super::super::signature_notes::{signature_notes, signature_warnings};
-use super::super::tally::Tally;
-use super::super::tally::counts::{OriginRows, Visits};
-use super::super::tally::header::Header;
-use super::super::tally::rows::TIME_BUCKETS_MAX;
-use super::super::what_if_rows::WhatIf;
-use super::super::{
-    client_rows::with_older,
-    conduct::ConductLimits,
-    coverage::Coverage,
-    nothing_judged::coverage,
-    origin_key::OriginKey,
-    parse_rate::UnreadLogs,
-    path_rows::path_rows,
-    prior_fetches::OriginFetches,
-    reaction_rows::{OriginReactions, ReactionThresholds},
-    referral_rows::{ReferralRows, referral_rows},
-    section_rows::{SectionRows, section_rows},
-};
-use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
-use super::super::{snapshots::Snapshots, unknown::unknown_crawlers, warnings::warnings};
 use super::ReportModel;
-use crate::measures::clients::SampledPaths;
-use crate::measures::crawler_tally::Times;
 
 impl ReportModel {
     /// Checks the sums of `tally` and puts everything in the order of reports.

@@ -4,30 +4,25 @@ mod drafts;
 
 use std::sync::Arc;
 
-use super::*;
-use crate::audit::hours::HourSums;
-use crate::audit::input_tally::InputTally;
-use crate::audit::origin_key::OriginKey;
 use crate::audit::tally::Tally;
 use crate::audit::tally::counts::{Counts, OriginRows};
 use crate::audit::tally::header::{Header, InputSummary, RobotsVersion};
 use crate::audit::tally::identity_sources::{RangeListSummary, RangeSources};
+use crate::audit::{hours::HourSums, input_tally::InputTally, origin_key::OriginKey};
 use crate::digest::Digest;
 use crate::error::Result;
-use crate::judge::robots::RobotsId;
-use crate::judge::usage::StatedPreference;
 use crate::judge::verdict::{RuleRef, Verdict};
-use crate::measures::answer_tally::AnswerTally;
+use crate::judge::{robots::RobotsId, usage::StatedPreference};
 use crate::measures::crawler_tally::{CrawlerTally, Times};
-use crate::measures::delay_kept::DelayTally;
-use crate::measures::example::Example;
-use crate::measures::robots_fetches::FetchTally;
 use crate::measures::sums::{Compliance, Span, Statuses, Sums};
-use crate::measures::time_buckets::TimeBuckets;
 use crate::measures::violations::ViolationTally;
+use crate::measures::{answer_tally::AnswerTally, delay_kept::DelayTally, example::Example};
+use crate::measures::{robots_fetches::FetchTally, time_buckets::TimeBuckets};
 use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
 use crate::robots::{RobotsBody, parse::parse_body};
 use crate::time::{Hour, UtcTime};
+
+use super::*;
 
 const ROBOTS: &[u8] = b"User-agent: *\nCrawl-delay: 5\nContent-Usage: train-ai=n\nDisallow: /a\n";
 

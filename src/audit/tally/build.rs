@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_bytes::ByteBuf;
 
-use crate::crawlers::bundled_ranges::BundledRanges;
-use crate::crawlers::key_archive::KeyArchive;
-use crate::crawlers::registry::Registry;
-use crate::crawlers::{crawler::CrawlerId, range_files::Versions, ranges::Ranges};
+use crate::audit::{identities::Identities, input_end::InputEnd, origin_key::OriginKey};
+use crate::crawlers::{bundled_ranges::BundledRanges, crawler::CrawlerId, key_archive::KeyArchive};
+use crate::crawlers::{range_files::Versions, ranges::Ranges, registry::Registry};
 use crate::error::{Error, Result};
 use crate::input::copies::Repeats;
 use crate::input::source::{FileId, Source};
@@ -15,10 +14,10 @@ use crate::judge::robots::{Robots, RobotsId};
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotSummary};
 use crate::judge::{Judge, timeline::BeforeFirst};
 use crate::logs::reject::Skip;
+use crate::measures::renumbering::Renumbering;
 use crate::time::Day;
 use crate::url::origin::Origin;
 
-use super::super::{identities::Identities, input_end::InputEnd, origin_key::OriginKey};
 use super::header::{
     DraftSummary, Header, InputSummary, OutageSummary, RegistrySummary, ReportedOptions,
     RobotsVersion, SCHEMA_VERSION,
@@ -27,7 +26,6 @@ use super::identity_sources::{
     BundledSources, IdentitySources, KeySources, ListVersions, RangeListSummary, RangeSources,
 };
 use super::{Tally, counter::Counter, rulings::Rulings};
-use crate::measures::renumbering::Renumbering;
 
 /// The settings of a run.
 #[derive(Clone, Copy, Debug)]

@@ -1,34 +1,28 @@
 //! The counts while lines are read, or while tallies are merged.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_bytes::ByteBuf;
 
+use crate::audit::hours::{HOURS_MAX, HourSums, Hours};
+use crate::audit::origin_key::{OriginKey, OriginRank};
+use crate::audit::sessions::{DelayedAt, SessionCounts, SessionTally};
+use crate::audit::{input_tally::InputTally, memory_limit::MEMORY_DEFAULT};
 use crate::bounded::{BoundedBytes, StableHash};
+use crate::crawlers::identity::Actor;
 use crate::error::Result;
 use crate::input::source::FileId;
 use crate::logs::record::Record;
+use crate::measures::{
+    clients::ClientTally, crawler_tally::CrawlerTally, renumbering::Renumbering,
+};
+use crate::measures::{request_kind::RequestsOfKind, signatures::Signatures};
 use crate::merge::Merge;
 use crate::url::path::PathQuery;
 
-use super::super::hours::{HOURS_MAX, HourSums, Hours};
-use super::super::input_tally::InputTally;
-use super::super::memory_limit::MEMORY_DEFAULT;
-use super::super::origin_key::{OriginKey, OriginRank};
-use super::super::sessions::{DelayedAt, SessionCounts, SessionTally};
 use super::counts::{Counts, OriginRows, TimesEnd, renumbered_paths, renumbered_sections};
-use super::paths::PathCounter;
 use super::rows::{FinishedRows, OriginId, RowLimits, Rows};
-use super::sections::Sections;
-use super::urls::UrlPart;
-use super::user_agents::UserAgentTally;
-use crate::crawlers::identity::Actor;
-use crate::measures::clients::ClientTally;
-use crate::measures::crawler_tally::CrawlerTally;
-use crate::measures::renumbering::Renumbering;
-use crate::measures::request_kind::RequestsOfKind;
-use crate::measures::signatures::Signatures;
+use super::{paths::PathCounter, sections::Sections, urls::UrlPart, user_agents::UserAgentTally};
 
 /// The most user agents of unknown crawlers; the rest is `(others)`.
 pub(crate) const UNKNOWN_CRAWLERS_MAX: usize = 10_000;

@@ -3,27 +3,22 @@
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use crate::crawlers::{crawler::CrawlerId, identity::Identity, products::ProductId};
+use crate::audit::sessions::SessionTally;
+use crate::audit::{hours::Hours, input_tally::InputTally, origin_key::OriginKey};
+use crate::crawlers::identity::{Actor, Identity};
+use crate::crawlers::{crawler::CrawlerId, products::ProductId};
 use crate::error::Result;
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotInForce};
-use crate::measures::renumbering::Renumbering;
-
-use super::super::hours::Hours;
-use super::super::input_tally::InputTally;
-use super::super::origin_key::OriginKey;
-use super::super::sessions::SessionTally;
-use super::path_counts::PathCounts;
-use super::section_counts::SectionCounts;
-use super::{rulings::Rulings, user_agents::UserAgentTally};
-use crate::crawlers::identity::Actor;
-use crate::measures::answer_tally::AnswerTally;
 use crate::measures::clients::{ClientTally, SampledPaths};
 use crate::measures::crawler_tally::{CrawlerTally, Times};
-use crate::measures::robots_fetches::settle_answers;
-use crate::measures::short_map::ShortMap;
 use crate::measures::signatures::SignatureCounts;
 use crate::measures::sums::{Span, is_default};
+use crate::measures::{answer_tally::AnswerTally, renumbering::Renumbering};
+use crate::measures::{robots_fetches::settle_answers, short_map::ShortMap};
 use crate::merge::sum;
+
+use super::user_agents::UserAgentTally;
+use super::{path_counts::PathCounts, rulings::Rulings, section_counts::SectionCounts};
 
 /// The counts of a tally.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

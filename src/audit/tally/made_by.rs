@@ -1,7 +1,6 @@
 //! Whether two files were made with the same program, registry of crawlers and options.
 
-use crate::config::audit_config::class_of;
-use crate::config::option::Class;
+use crate::config::{audit_config::class_of, option::Class};
 use crate::error::{Error, Result};
 use crate::numbers::counted;
 

@@ -3,26 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::audit::packed::{self, Unreadable};
+use crate::audit::repeated_content::{NamedContent, RepeatedContents, repeated_contents};
+use crate::audit::{comparison::COMPARE_AT, memory_limit::MemoryLimit};
 use crate::config::option::Class;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::input::copies::AlikeLogs;
-use crate::input::source::FileId;
+use crate::input::{copies::AlikeLogs, source::FileId};
 use crate::judge::robots::RobotsId;
+use crate::measures::renumbering::Renumbering;
 use crate::merge::Merge;
 use crate::numbers::counted;
 
-use super::super::packed::{self, Unreadable};
-use super::super::repeated_content::{NamedContent, RepeatedContents, repeated_contents};
-use super::super::{comparison::COMPARE_AT, memory_limit::MemoryLimit};
-use super::Tally;
 use super::counter::{Counter, TallyLimits};
-use super::counts::Counts;
 use super::file::{DAMAGED, PackedTally, unreadable};
 use super::header::{Header, InputSummary, RobotsVersion};
 use super::made_by::{MadeBy, merge_options};
-use crate::measures::renumbering::Renumbering;
+use super::{Tally, counts::Counts};
 
 /// The next step for tallies that cannot be merged.
 const ADVICE: &str = "audit the logs of one of them again, with the options of the other";

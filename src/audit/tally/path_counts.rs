@@ -3,13 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
+use crate::audit::distinct::Distinct;
+use crate::crawlers::identity::Actor;
+use crate::measures::{answer_tally::AnswerTally, short_map::ShortMap};
 use crate::merge::merge_fields;
 
-use super::super::distinct::Distinct;
 use super::urls::Urls;
-use crate::crawlers::identity::Actor;
-use crate::measures::answer_tally::AnswerTally;
-use crate::measures::short_map::ShortMap;
 
 /// The number of URLs of a path that are many.
 const URLS_MANY: usize = 10;

@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use memchr::memchr;
 use serde_bytes::ByteBuf;
 
+use crate::audit::origin_key::{OriginKey, OriginRank};
 use crate::bounded::BoundedBytes;
+use crate::crawlers::identity::Actor;
 use crate::logs::record::Record;
 use crate::merge::Merge;
 
-use super::super::origin_key::{OriginKey, OriginRank};
 use super::path_counts::{PathCounts, PathTallies};
-use super::section_counts::push_origin;
-use super::sections::rank;
 use super::urls::{UrlPart, Urls, url_hash};
-use crate::crawlers::identity::Actor;
+use super::{section_counts::push_origin, sections::rank};
 
 /// The most paths.
 const PATHS_MAX: usize = 20_000;

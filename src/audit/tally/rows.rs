@@ -9,23 +9,19 @@
 //! which ones stay, so two tables merge exactly: an origin that one of them folded has enough
 //! smaller ones before it.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::super::origin_key::OriginKey;
-use super::super::origin_key::OriginRank;
-use super::counts::{OriginRows, TimesEnd, Visits};
+use crate::audit::origin_key::{OriginKey, OriginRank};
 use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identity::Actor;
-use crate::crawlers::identity::Identity;
+use crate::crawlers::identity::{Actor, Identity};
 use crate::judge::robots::RobotsId;
-use crate::measures::clients::SampledPaths;
-use crate::measures::crawler_tally::CrawlerTally;
-use crate::measures::sums::is_default;
+use crate::measures::{clients::SampledPaths, crawler_tally::CrawlerTally, sums::is_default};
 use crate::merge::{Merge, least};
+
+use super::counts::{OriginRows, TimesEnd, Visits};
 
 /// The most origins that the user did not name; the rest is `(others)`.
 pub(crate) const STRANGERS_MAX: usize = 10_000;

@@ -4,12 +4,10 @@ use memchr::memchr;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use crate::merge::merge_fields;
-
-use super::super::origin_key::{OriginKey, OriginRank};
+use crate::audit::origin_key::{OriginKey, OriginRank};
 use crate::crawlers::identity::Actor;
-use crate::measures::short_map::ShortMap;
-use crate::measures::sums::Statuses;
+use crate::measures::{short_map::ShortMap, sums::Statuses};
+use crate::merge::merge_fields;
 
 /// The first byte of a key at an origin that the user did not name.
 const STRANGER: u8 = b'?';

@@ -11,17 +11,17 @@ use foldhash::fast::RandomState;
 use hashbrown::{Equivalent, HashMap};
 use serde_bytes::ByteBuf;
 
+use crate::audit::origin_key::OriginKey;
 use crate::bounded::{Bounded, StableHash};
+use crate::crawlers::identity::Actor;
 use crate::logs::record::Record;
 use crate::merge::Merge;
 
-use super::super::origin_key::OriginKey;
 use super::counts::OriginRows;
 use super::rows::{OriginId, Rows};
 use super::section_counts::{
     NAMED, SectionCounts, SectionTallies, SectionTally, first_level, origin_and_path, push_origin,
 };
-use crate::crawlers::identity::Actor;
 
 /// The most directories of each level.
 const SECTIONS_MAX: usize = 10_000;

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::merge::merge_fields;
-
 use crate::measures::sums::{Span, Sums};
+use crate::merge::merge_fields;
 
 /// Requests of one unknown user agent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]

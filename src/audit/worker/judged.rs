@@ -1,35 +1,24 @@
 //! The verdict on a request, and what is known of its client and its answer.
 
-use std::cell::RefCell;
-use std::net::IpAddr;
-use std::sync::Arc;
+use std::{cell::RefCell, net::IpAddr, sync::Arc};
 
 use ipnet::IpNet;
 
+use crate::audit::client_address::{client, client_address, client_identifier};
+use crate::audit::sessions::{ClientRequest, GapEnd};
+use crate::audit::tally::urls::{UrlPart, url_hash};
+use crate::audit::{draft::Draft, evidence::ViolatingRequest, sites::Site};
 use crate::bounded::StableHash;
-use crate::crawlers::identity::Actor;
-use crate::crawlers::{crawler::CrawlerId, network_names::NetworkNames};
-use crate::judge::Judge;
-use crate::judge::answer_size::SizeComparison;
-use crate::judge::constant_rules::ConstantRules;
-use crate::judge::decision_cache::DecisionCache;
-use crate::judge::origin_history::OriginHistory;
-use crate::judge::policy_files::PolicyFile;
-use crate::judge::restriction::Restriction;
+use crate::crawlers::{crawler::CrawlerId, identity::Actor, network_names::NetworkNames};
 use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
+use crate::judge::{Judge, answer_size::SizeComparison, constant_rules::ConstantRules};
+use crate::judge::{decision_cache::DecisionCache, origin_history::OriginHistory};
+use crate::judge::{policy_files::PolicyFile, restriction::Restriction};
 use crate::logs::record::Record;
-use crate::measures::draft_effect::Compared;
-use crate::measures::fetch_answer::FetchAnswer;
+use crate::measures::{draft_effect::Compared, fetch_answer::FetchAnswer};
 use crate::signatures::check::CheckedSignature;
 use crate::url::path::{PathQuery, prepare};
 use crate::url::target::Target;
-
-use super::super::client_address::{client, client_address, client_identifier};
-use super::super::draft::Draft;
-use super::super::evidence::ViolatingRequest;
-use super::super::sessions::{ClientRequest, GapEnd};
-use super::super::sites::Site;
-use super::super::tally::urls::{UrlPart, url_hash};
 
 /// The verdict on a request, and what the rules in force say about its crawler.
 pub(super) struct Judged<'r, 'p> {

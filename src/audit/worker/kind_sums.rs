@@ -3,12 +3,10 @@
 //! A crawler sends many requests of one kind in an hour. To add one to a sum that is at hand costs much less than to
 //! find its places in all measures.
 
+use crate::audit::tally::{counter::Counter, rows::OriginId};
 use crate::crawlers::identity::Actor;
 use crate::measures::request_kind::{RequestKind, RequestsOfKind};
 use crate::time::UtcTime;
-
-use super::super::tally::counter::Counter;
-use super::super::tally::rows::OriginId;
 
 /// The bits of a place.
 const SLOT_BITS: u32 = 9;

@@ -5,13 +5,10 @@
 
 use ipnet::IpNet;
 
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identity::IdentityAnswer;
-use crate::crawlers::moments::Period;
+use crate::audit::client_address::{client, client_address};
+use crate::audit::identities::Identities;
+use crate::crawlers::{crawler::CrawlerId, identity::IdentityAnswer, moments::Period};
 use crate::logs::record::Record;
-
-use super::super::client_address::{client, client_address};
-use super::super::identities::Identities;
 
 /// The pairs of slots for short names, nearly all addresses of IPv4; a power of two. A worker needs a megabyte for
 /// them.

@@ -1,10 +1,8 @@
 //! The rules for crawlers at sites that were met before, where they are the same at all times.
 
+use crate::audit::sites::{SiteId, Sites};
 use crate::crawlers::crawler::CrawlerId;
-use crate::judge::Judge;
-use crate::judge::constant_rules::ConstantRules;
-
-use super::super::sites::{SiteId, Sites};
+use crate::judge::{Judge, constant_rules::ConstantRules};
 
 /// The places, a power of two: a crawler at a site has one of them.
 const SLOTS: usize = 1 << 12;

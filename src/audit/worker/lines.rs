@@ -1,15 +1,10 @@
 //! One line of any format: who sent it, and what is done with it.
 
-use crate::crawlers::cache::identify_cached;
-use crate::crawlers::identify::Identified;
-use crate::logs::LineContent;
-use crate::logs::record::Fields;
-use crate::logs::reject::Skip;
+use crate::crawlers::{cache::identify_cached, identify::Identified};
+use crate::logs::{LineContent, record::Fields, reject::Skip};
 use crate::time::Window;
 
-use super::reading::Reading;
-use super::visitor_counts::Visitor;
-use super::{Pass, Worker};
+use super::{Pass, Worker, reading::Reading, visitor_counts::Visitor};
 
 impl Worker<'_> {
     // Calls of this one and the next would take a twentieth of a browser's line.

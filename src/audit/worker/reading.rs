@@ -1,11 +1,8 @@
 //! The state of a worker while it reads a chunk.
 
+use crate::audit::{day_counters::ChunkDays, evidence::ViolatingRequest, input_tally::InputTally};
 use crate::logs::record::Scratch;
 use crate::measures::example::Position;
-
-use super::super::day_counters::ChunkDays;
-use super::super::evidence::ViolatingRequest;
-use super::super::input_tally::InputTally;
 
 /// The state while a chunk is read.
 pub(super) struct Reading<'e> {

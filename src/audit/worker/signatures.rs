@@ -1,22 +1,18 @@
 //! Checks and counts signatures of requests.
 
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identify::Identified;
+use crate::audit::input_tally::InputTally;
+use crate::audit::sites::{Site, SiteId};
+use crate::audit::{client_address::client_identifier, identities::Identities};
 use crate::crawlers::identity::{Identity, IdentityAnswer, Proof};
-use crate::crawlers::signature_agents::SignatureAgent;
+use crate::crawlers::{crawler::CrawlerId, identify::Identified, signature_agents::SignatureAgent};
 use crate::judge::verdict::Verdict;
 use crate::logs::record::{Fields, Record, Scheme, Scratch};
 use crate::measures::signatures::{BROWSER, NO_USER_AGENT, SignatureKey, SignatureTally, UNNAMED};
 use crate::measures::sums::Span;
 use crate::signatures::base::{SignatureHeaders, SignedRequest};
 use crate::signatures::check::{CheckedSignature, Directories, KeyAnswer, check};
-use crate::url::origin::Origin;
-use crate::url::target::Target;
+use crate::url::{origin::Origin, target::Target};
 
-use super::super::client_address::client_identifier;
-use super::super::identities::Identities;
-use super::super::input_tally::InputTally;
-use super::super::sites::{Site, SiteId};
 use super::Worker;
 
 /// No directory is known.

@@ -5,17 +5,13 @@
 //! are together.
 
 use crate::bytes::equal;
-use crate::crawlers::cache::identify_cached;
-use crate::crawlers::identify::Identified;
+use crate::crawlers::{cache::identify_cached, identify::Identified};
 use crate::input::marks::MarkedLines;
-use crate::logs::LineContent;
-use crate::logs::format::Reader;
 use crate::logs::usual::{UsualFields, UsualLayout};
+use crate::logs::{LineContent, format::Reader};
 use crate::measures::example::Position;
 
-use super::Worker;
-use super::reading::Reading;
-use super::visitor_counts::Visitor;
+use super::{Worker, reading::Reading, visitor_counts::Visitor};
 
 /// The lines that wait at most. Together they are smaller than a processor's first cache.
 const WAITING_MAX: usize = 256;

@@ -4,14 +4,12 @@ use std::hash::BuildHasher as _;
 
 use foldhash::fast::RandomState;
 
-use crate::crawlers::declared_name::declared_name;
-use crate::crawlers::identify::Identified;
+use crate::audit::tally::rows::OriginId;
+use crate::crawlers::{declared_name::declared_name, identify::Identified};
 use crate::judge::verdict::Verdict;
 use crate::logs::clock::LastMinute;
 use crate::measures::clients::{ClientTally, Sampled};
 use crate::time::{Day, UtcTime};
-
-use super::super::tally::rows::OriginId;
 
 /// A client that is neither a crawler nor a tool.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

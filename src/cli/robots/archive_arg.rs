@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::{console::console, progress::Show};
 use crate::run::robots::queries::ArchiveQuery;
-
-use super::super::console::console;
-use super::super::progress::Show;
 
 /// The archive.
 #[derive(Args, Debug)]

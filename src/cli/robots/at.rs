@@ -2,12 +2,11 @@
 
 use clap::Args;
 
+use crate::cli::{help::short, progress::Show};
 use crate::error::Result;
 use crate::judge::timeline::BeforeFirst;
 use crate::run::outcome::RunOutcome;
 
-use super::super::help::short;
-use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-at.txt");

@@ -4,17 +4,13 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use crate::config::setting::Seconds;
-use crate::config::size::whole;
+use crate::cli::network::{NetworkArgs, seconds};
+use crate::cli::{console::console, help::short, progress::Show};
+use crate::config::{setting::Seconds, size::whole};
 use crate::error::Result;
 use crate::net::settings::{Ports, Reach};
-use crate::run::outcome::RunOutcome;
-use crate::run::{fetching::LoggedLimits, robots::fetch::FetchRun};
+use crate::run::{fetching::LoggedLimits, outcome::RunOutcome, robots::fetch::FetchRun};
 
-use super::super::console::console;
-use super::super::help::short;
-use super::super::network::{NetworkArgs, seconds};
-use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-fetch.txt");

@@ -4,13 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::{console::console, help::short, progress::Show};
 use crate::error::Result;
-use crate::run::outcome::RunOutcome;
-use crate::run::robots::import::ImportRun;
+use crate::run::{outcome::RunOutcome, robots::import::ImportRun};
 
-use super::super::console::console;
-use super::super::help::short;
-use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-import.txt");

@@ -2,11 +2,10 @@
 
 use clap::Args;
 
+use crate::cli::{help::short, progress::Show};
 use crate::error::Result;
 use crate::run::outcome::RunOutcome;
 
-use super::super::help::short;
-use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-log.txt");

@@ -15,8 +15,7 @@ mod table_args;
 use clap::{Args, Subcommand};
 
 use crate::error::Result;
-use crate::run::outcome::RunOutcome;
-use crate::run::robots::changes::write_changes;
+use crate::run::{outcome::RunOutcome, robots::changes::write_changes};
 
 use super::help::short;
 

@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::shared::{CrawlersArgs, ForceArg};
+use crate::cli::{console::console, progress::Show};
 use crate::run::robots::name_table::NameTable;
-
-use super::super::console::console;
-use super::super::progress::Show;
-use super::super::shared::{CrawlersArgs, ForceArg};
 
 /// The files, the names and the output.
 #[derive(Args, Debug)]

@@ -1,7 +1,6 @@
 //! The members of a card: JSON by a stranger, with limits, and the place of each mistake.
 
-use std::fmt;
-use std::path::Path;
+use std::{fmt, path::Path};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};

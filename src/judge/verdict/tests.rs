@@ -1,14 +1,12 @@
 //! Every verdict, for every binding, in both dialects, and at each time of a history.
 
-use super::*;
-use crate::archive::Store;
-use crate::archive::reader::Archive;
 use crate::archive::snapshot::{Failure, Fetch, SnapshotOutcome as Outcome};
-use crate::archive::writer::NewSnapshot;
+use crate::archive::{Store, reader::Archive, writer::NewSnapshot};
 use crate::crawlers::registry::Registry;
 use crate::judge::HostSource;
-use crate::url::origin::Origin;
-use crate::url::path::prepare;
+use crate::url::{origin::Origin, path::prepare};
+
+use super::*;
 
 const HOUR: i64 = 3600;
 const DIALECTS: [Dialect; 2] = [Dialect::Google, Dialect::Rfc9309];

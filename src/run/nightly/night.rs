@@ -1,10 +1,8 @@
 //! All sites of a configuration: reads their new log lines, and writes what is about all of them.
 
 use std::collections::{BTreeMap, btree_map::Entry};
-use std::fs::File;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::{fs::File, io::ErrorKind, time::Instant};
 
 use crate::audit::tally::counter::TallyLimits;
 use crate::config::file::ConfigFile;
@@ -20,16 +18,13 @@ use crate::report::nights::{EventRow, TrendRow, events_csv, trend_csv};
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::report::tables::{EVENTS, TREND};
 use crate::report::{night_text::SiteNight, summary_table::SummaryView};
+use crate::run::configured::{read_config, report_errors};
+use crate::run::console::{Access, SharedConsole};
+use crate::run::{files::tcp_use, outcome::RunOutcome, sandbox::access_rights::TcpUse};
 use crate::staged::{replace, replace_both};
 use crate::time::{Day, UtcTime};
 
-use super::super::configured::{read_config, report_errors};
-use super::super::console::{Access, SharedConsole};
-use super::super::files::tcp_use;
-use super::super::outcome::RunOutcome;
-use super::super::sandbox::access_rights::TcpUse;
-use super::notification::Notification;
-use super::site::Job;
+use super::{notification::Notification, site::Job};
 
 /// A night that is ready to run.
 #[derive(Debug)]

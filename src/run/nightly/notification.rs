@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::report::night_text::{SiteNight, night_text};
 use crate::report::nights::EventRow;
+use crate::run::console::Console;
 use crate::staged::{is_stdout, replace};
-
-use super::super::console::Console;
 
 /// How long the command of `--notify-cmd` may take.
 const NOTIFY_TIME_MAX: Duration = Duration::from_secs(60);

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::{cmp::Reverse, ffi::OsString, path::Path, sync::Arc};
 
 use crate::archive::Store;
-use crate::audit::model::ReportModel;
 use crate::audit::prepass::{FirstPass, Wanted};
 use crate::audit::tally::{Tally, header, identity_sources::NameSources};
-use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, identities::Identities};
-use crate::audit::{collect, progress::Progress};
+use crate::audit::{client_key::ClientKey, collect, dns_candidates::DnsCandidates};
+use crate::audit::{identities::Identities, model::ReportModel, progress::Progress};
 use crate::config::file::{ConfigError, ConfigFile, SiteConfig};
 use crate::config::{audit_config::AuditConfig, fault::Fault, setting::Days};
 use crate::error::{Error, Result};
@@ -23,25 +22,18 @@ use crate::nightly::plan::{Plan, refused};
 use crate::nightly::state::State;
 use crate::nightly::state::news::{LATE_LINES, LISTS_OLD};
 use crate::numbers::counted;
-use crate::report::nights::EventRow;
 use crate::report::outputs::{Outputs, Overwrite};
-use crate::report::run::EvidenceFile;
-use crate::report::summary_table::SummaryView;
 use crate::report::threshold::MetCondition;
 use crate::report::{directory::Staging, metrics::DayMetrics, night_text::SiteNight};
+use crate::report::{nights::EventRow, run::EvidenceFile, summary_table::SummaryView};
+use crate::run::console::{MessageLevel, SharedConsole};
+use crate::run::files::{check_files, name_inputs};
+use crate::run::setup::{Setup, unusable};
+use crate::run::written::{WrittenReport, write_report};
+use crate::run::{audit::conclude, fetching::fetch_first, identity::Verification};
+use crate::run::{notes::note_formats, outcome::RunOutcome, output::path_text};
 use crate::table::escape::spelled_out;
 use crate::time::{Day, UtcTime, Window, Zone};
-
-use super::super::audit::conclude;
-use super::super::console::{MessageLevel, SharedConsole};
-use super::super::fetching::fetch_first;
-use super::super::files::{check_files, name_inputs};
-use super::super::identity::Verification;
-use super::super::notes::note_formats;
-use super::super::outcome::RunOutcome;
-use super::super::output::path_text;
-use super::super::setup::{Setup, unusable};
-use super::super::written::{WrittenReport, write_report};
 
 /// The attempts to read logs that are rotated each time during the read.
 const ATTEMPTS_MAX: usize = 3;

@@ -8,13 +8,11 @@ use crate::archive::{Store, snapshot::Snapshot};
 use crate::classify::restrictions::{NamedProfile, TakeRow};
 use crate::classify::rule_changes::{RULE_CHANGES, VersionPair, rows};
 use crate::error::{Error, Result};
-use crate::judge::history::History;
-use crate::judge::profile::CrawlerProfile;
-use crate::judge::timeline::Ruling;
+use crate::judge::{history::History, profile::CrawlerProfile, timeline::Ruling};
+use crate::run::outcome::RunOutcome;
 use crate::table::schema::TableSchema;
 use crate::url::origin::Origin;
 
-use super::super::outcome::RunOutcome;
 use super::name_table::{NameTable, TableKind, csv};
 
 /// Writes the table.

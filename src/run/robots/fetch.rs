@@ -1,9 +1,7 @@
 //! Fetches of robots.txt files into an archive.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::{ffi::OsString, io::BufRead, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, io::BufRead, sync::Arc, time::Duration};
 
 use crate::archive::{Store, directory::Directory, reader::Archive};
 use crate::audit;
@@ -11,15 +9,14 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, expand};
 use crate::net::settings::{Ports, Reach, Settings, Trust, UserAgent};
-use crate::url::origin::Origin;
-
-use super::super::audit_progress::AuditProgress;
-use super::super::console::{Console, KeptMessages, SharedConsole};
-use super::super::fetching::{
+use crate::run::console::{Console, KeptMessages, SharedConsole};
+use crate::run::fetching::{
     FetchSummary, LISTED_MAX, LoggedLimits, Origins, is_fetchable, origins_asked,
 };
-use super::super::outcome::RunOutcome;
-use super::super::sandbox::access_rights::TcpUse;
+use crate::run::sandbox::access_rights::TcpUse;
+use crate::run::{audit_progress::AuditProgress, outcome::RunOutcome};
+use crate::url::origin::Origin;
+
 use super::named::{check_archive, named_origin};
 
 /// The most parallel fetches.

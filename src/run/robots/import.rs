@@ -7,17 +7,16 @@ use crate::archive::import::files::{
     FetchedAt, HistoryKind, import_directory, import_file, kind_of,
 };
 use crate::archive::import::warc::{self, import_warc};
-use crate::archive::import::{Import, ImportProgress, warc_memory};
-use crate::archive::import::{git::import_git, manifest::import_manifest, warc_memory::WarcMemory};
+use crate::archive::import::warc_memory::{self, WarcMemory};
+use crate::archive::import::{Import, ImportProgress, git::import_git, manifest::import_manifest};
 use crate::archive::reader::Archive;
 use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
 use crate::numbers::counted;
+use crate::run::console::{Access, Console, SharedConsole, Watched};
+use crate::run::{outcome::RunOutcome, sandbox::access_rights::TcpUse};
 use crate::url::origin::Origin;
 
-use super::super::console::{Access, Console, SharedConsole, Watched};
-use super::super::outcome::RunOutcome;
-use super::super::sandbox::access_rights::TcpUse;
 use super::named::{check_archive, named_origin, named_time};
 
 /// The most problems that are listed; the others are counted.

@@ -1,8 +1,7 @@
 //! A table with rows for origins and names of crawlers, as CSV or JSON Lines.
 
-use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, io};
 
 use crate::archive::{Store, snapshot::Snapshot};
 use crate::classify::restrictions::{NamedProfile, TakeRow};
@@ -12,17 +11,12 @@ use crate::numbers::{counted, grouped};
 use crate::pipeline::mapped::mapped;
 use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
+use crate::run::{console::SharedConsole, crawler_names::NamedCrawlers, outcome::RunOutcome};
+use crate::run::{output::STDOUT_NAME, sandbox::access_rights::TcpUse};
 use crate::staged::is_stdout;
-use crate::table::cell::Cell;
 use crate::table::csv::{CsvTable, EachValues, Row, RowSink};
-use crate::table::schema::TableSchema;
+use crate::table::{cell::Cell, schema::TableSchema};
 use crate::url::origin::Origin;
-
-use super::super::console::SharedConsole;
-use super::super::crawler_names::NamedCrawlers;
-use super::super::outcome::RunOutcome;
-use super::super::output::STDOUT_NAME;
-use super::super::sandbox::access_rights::TcpUse;
 
 /// How many facts are in memory at the same time.
 const FACTS_AT_ONCE: usize = 256;

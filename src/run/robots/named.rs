@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::archive::{import::time_named, reader::Archive, snapshot::HistoryEntry};
 use crate::error::{Error, Result};
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::run::{console::Console, sandbox::access_rights::TcpUse};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
-
-use super::super::console::Console;
-use super::super::sandbox::access_rights::TcpUse;
 
 /// Checks that the archive `path` to be written is not one of `inputs`, and returns the files of the
 /// run.

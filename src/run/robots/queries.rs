@@ -3,23 +3,19 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::archive::export::export;
 use crate::archive::versions::{RulesChange, Stretch, stretches};
-use crate::archive::{reader::Archive, snapshot::HistoryEntry};
+use crate::archive::{export::export, reader::Archive, snapshot::HistoryEntry};
 use crate::error::Result;
-use crate::judge::age::age_text;
-use crate::judge::history::History;
 use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce};
+use crate::judge::{age::age_text, history::History};
 use crate::numbers::counted;
-use crate::report::outputs::check_directory_name;
-use crate::report::unified_diff::unified_diff;
+use crate::report::{outputs::check_directory_name, unified_diff::unified_diff};
+use crate::run::output::{cannot_print, path_text};
+use crate::run::{console::SharedConsole, outcome::RunOutcome};
 use crate::table::escape::visible;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::super::console::SharedConsole;
-use super::super::outcome::RunOutcome;
-use super::super::output::{cannot_print, path_text};
 use super::named::{
     known_history, named_origin, named_time, newest, open_archive, open_archive_for,
 };

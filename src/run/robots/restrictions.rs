@@ -1,24 +1,20 @@
 //! How far robots.txt files restrict crawlers, as a table.
 
-use std::collections::BTreeMap;
-use std::io;
-use std::str::FromStr;
+use std::{collections::BTreeMap, io, str::FromStr};
 
-use crate::archive::Store;
-use crate::archive::import::time_named;
 use crate::archive::snapshot::{HistoryEntry, Snapshot};
+use crate::archive::{Store, import::time_named};
 use crate::classify::restrictions::{
     NamedProfile, OriginRules, RESTRICTIONS, RulesInForce, RulesOf, TakeRow, rows,
 };
 use crate::error::{Error, Result};
-use crate::judge::history::History;
-use crate::judge::profile::CrawlerProfile;
 use crate::judge::timeline::{BeforeFirst, Ruling};
+use crate::judge::{history::History, profile::CrawlerProfile};
+use crate::run::outcome::RunOutcome;
 use crate::table::schema::TableSchema;
 use crate::time::{Day, UtcTime, Zone};
 use crate::url::origin::Origin;
 
-use super::super::outcome::RunOutcome;
 use super::name_table::{NameTable, TableKind, csv};
 use super::named::named_time;
 

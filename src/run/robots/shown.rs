@@ -4,10 +4,8 @@ use std::io::{IsTerminal, Write};
 
 use crate::archive::snapshot::HistoryEntry;
 use crate::error::Result;
+use crate::run::{console::Console, output::cannot_print};
 use crate::table::escape::visible;
-
-use super::super::console::Console;
-use super::super::output::cannot_print;
 
 /// A snapshot as one line.
 pub(crate) fn described(entry: &HistoryEntry) -> String {

@@ -6,9 +6,10 @@ use memchr::memchr;
 use crate::bytes::any;
 use crate::time::Zone;
 
+use super::field::{RawField, find_near};
 use super::record::{Fields, RequestFields};
 use super::signature::{Rest, SignatureFields};
-use super::{LineContent, field::RawField, reject::Reject, response::ResponseFields, time::Time};
+use super::{LineContent, reject::Reject, response::ResponseFields, time::Time};
 
 named_enum! {
     /// A field of a request.
@@ -175,11 +176,9 @@ fn without_brackets(time: &[u8]) -> &[u8] {
 /// The first of a list of addresses (X-Forwarded-For).
 #[inline]
 fn first_client(client: &[u8]) -> &[u8] {
-    if !any(client, |byte| byte == b',') {
-        return if client.is_empty() { b"-" } else { client };
-    }
-    match memchr(b',', client) {
+    match find_near(b',', client) {
         Some(comma @ 1..) => &client[..comma],
+        None if client.is_empty() => b"-",
         _ => client,
     }
 }

@@ -412,6 +412,15 @@ fn the_command_that_repeats_an_audit_has_its_options() {
         assert!(shown.contains("<code>--verify-dns</code>"), "{options}");
         assert!(!shown.contains("botaudit audit "), "{options}");
     }
+    // An option of a report is none of an audit.
+    page("", "a.log");
+    sandbox.run("report botaudit-report --compare-at 2026-03-05 -o compared").exits(0);
+    let compared = sandbox.text("compared/report.html");
+    let audits: Vec<&str> = compared.split("botaudit audit ").skip(1).collect();
+    let commands = audits.iter().map(|after| after.split("</code>").next().unwrap());
+    let commands: Vec<&str> = commands.collect();
+    assert!(!commands.is_empty());
+    assert!(!commands.iter().any(|command| command.contains("--compare-at")), "{commands:?}");
 }
 
 /// A row for an unknown crawler finds this crawler, and no other with a part of its name.

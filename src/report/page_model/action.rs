@@ -161,9 +161,10 @@ impl PageModel<'_> {
         let usual = ReportedOptions::of(&AuditConfig::defaults());
         let mut flags = Vec::new();
         for (name, value) in options.0.iter().filter(|(name, value)| usual.get(name) != *value) {
+            // Others are of the report.
             let option = OPTIONS.iter().find(|option| option.reported_as == name);
-            let key = option.map_or(name.as_str(), |option| option.key);
-            let flag = format!("--{}", key.replace('_', "-"));
+            let Some(option) = option else { continue };
+            let flag = format!("--{}", option.key.replace('_', "-"));
             // What is added takes the place of what the audit had.
             if !more.contains(&flag) {
                 flags.extend(flag_words(&flag, value));

@@ -205,7 +205,7 @@ def audit(
         networks: A CSV file of networks by which sessions are counted.
         ignore_usage: Forms of statements about use that are not counted.
         dialect: How percent-encodings and wildcards are compared: "google" or "rfc9309".
-        origin: The origin of requests whose log names no host.
+        origin: The origin of requests, if the log names no host.
         origin_from_path: A pattern that takes the host from the path of a log.
         alias: Other names of hosts and origins, as `alias=name`, or a mapping.
         trusted_proxy: Addresses or networks of proxies whose X-Forwarded-For is trusted.
@@ -238,7 +238,7 @@ def audit(
         what_if_for: The origins that the draft is for.
         paths: Whether requests are counted by section and path.
         cost_per_gb: The price of 10^9 bytes, such as 0.09 or "0.09USD".
-        threads: The number of threads; 0 for one per core.
+        threads: The number of threads; 0, the default, is one per core.
         progress: True shows a bar by tqdm. A function is called with the bytes that were read, and
             with all bytes, or None if that is not known.
 

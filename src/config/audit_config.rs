@@ -157,7 +157,7 @@ options! {
             }
         }
         Rules "Origins" {
-            /// The origin of requests whose log names no host.
+            /// The origin of requests, if the log names no host.
             origin: Origin => {
                 number: 2, value_name: "URL", is_in_short_help: true, class: Class::Read,
                 help: "Origin if the log names no host: https://example.com",
@@ -384,7 +384,7 @@ options! {
             }
         }
         Threads "Performance" {
-            /// The number of threads; 0 for one per core.
+            /// The number of threads; 0, the default, is one per core.
             threads: usize = 0 => {
                 number: 52, value_name: "N",
                 help: "Number of threads; 0 means one per core",

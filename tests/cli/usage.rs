@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::program::Sandbox;
+use crate::program::{Sandbox, line};
 
 const ROBOTS: &str = "User-agent: Google-Extended\n\
                       Disallow: /essays/\n\
@@ -123,4 +123,19 @@ fn check_shows_the_licences_of_the_file() {
     assert!(shown.contains("  license     https://a.example/rsl.xml  (line 1)\n"), "{shown}");
     let shown = sandbox.run(&format!("{check} --format json")).exits(0).stdout;
     assert!(shown.contains(r#""licenses":["https://a.example/rsl.xml"]"#), "{shown}");
+}
+
+/// One robots.txt for all times: most requests are then counted by their kind, but these are not.
+#[test]
+fn files_beside_robots_txt_are_counted_where_rules_never_change() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\nSitemap: /map.xml\n");
+    let paths = ["/", "/llms.txt", "/map.xml", "/map.xml", "/other.xml"];
+    let lines = (0..).zip(paths).map(|(minute, path)| line(minute, path, 200, "GPTBot/1.0"));
+    sandbox.write("access.log", lines.collect::<String>());
+    sandbox.run("audit -q --robots robots.txt access.log").exits(0);
+    let files = sandbox.text("botaudit-report/policy-files.csv");
+    let found: Vec<&str> = files.lines().skip(1).collect();
+    assert_eq!(found.len(), 2, "{files}");
+    assert!(found[0].contains(",llms.txt,1,") && found[1].contains(",sitemap,2,"), "{files}");
 }

@@ -86,6 +86,14 @@ pub struct Day(i32);
 /// The first and the last day that can be written, in days since 1970.
 const DAYS: std::ops::RangeInclusive<i32> = -4_371_587..=2_932_896;
 
+impl Day {
+    /// The days since 1970-01-01.
+    #[inline]
+    pub(crate) fn since_1970(self) -> i32 {
+        self.0
+    }
+}
+
 impl TryFrom<i32> for Day {
     type Error = &'static str;
 
@@ -167,14 +175,6 @@ pub struct Hour {
     pub day: Day,
     /// 0 to 23.
     pub hour: u8,
-}
-
-impl Hour {
-    /// The hours since 1970, as the clocks of the zone count them.
-    #[inline]
-    pub(crate) fn since_1970(self) -> i64 {
-        i64::from(self.day.0) * 24 + i64::from(self.hour)
-    }
 }
 
 /// `2026-01-31 23`.

@@ -59,7 +59,7 @@ pub struct Broken {
     /// The rule.
     pub rule: DecidingRule,
     /// The requests.
-    pub tally: ViolationTally,
+    pub tally: Box<ViolationTally>,
     /// Earlier fetches of robots.txt before them.
     pub prior_fetches: PriorFetchCounts,
 }

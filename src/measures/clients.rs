@@ -90,7 +90,7 @@ impl Measure for SignedDays {
     fn add(&mut self, of_kind: &RequestsOfKind) {
         let RequestsOfKind { kind, requests, bytes, .. } = *of_kind;
         if kind.answer.proof == Some(Proof::Signature) {
-            self.0.entry(kind.hour.day).add(kind.verdict, requests, bytes);
+            self.0.entry(kind.day).add(kind.verdict, requests, bytes);
         }
     }
 }

@@ -300,7 +300,7 @@ mod tests {
         let hours = TimeBuckets::of(vec![(1, 2)]);
         let pace = DelayTally { requests: 2, hours, ..DelayTally::default() };
         CrawlerTally {
-            violations: [(rule, violation)].into_iter().collect(),
+            violations: [(rule, Box::new(violation))].into_iter().collect(),
             paces: [(RobotsId(0), pace)].into_iter().collect(),
             reactions: Some(Box::default()),
             ..CrawlerTally::default()

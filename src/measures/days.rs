@@ -12,7 +12,7 @@ pub(crate) type ByDay = ShortMap<Day, Sums>;
 impl Measure for ByDay {
     fn add(&mut self, of_kind: &RequestsOfKind) {
         let RequestsOfKind { kind, requests, bytes, .. } = *of_kind;
-        self.entry(kind.hour.day).add(kind.verdict, requests, bytes);
+        self.entry(kind.day).add(kind.verdict, requests, bytes);
     }
 }
 

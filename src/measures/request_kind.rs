@@ -1,21 +1,20 @@
 //! Requests of one kind: they differ in their paths, times and sizes alone.
 //!
-//! Most requests of a crawler in an hour are of few kinds, so they are added up before measures take them.
+//! Most requests of a crawler in a day are of few kinds, so they are added up before measures take them.
 
 use crate::crawlers::identity::IdentityAnswer;
 use crate::judge::restriction::Restriction;
 use crate::judge::verdict::{DatedVerdict, Verdict};
 use crate::logs::method::Method;
-use crate::merge::Merge;
-use crate::time::{Hour, UtcTime};
+use crate::time::Day;
 
 use super::sums::Span;
 
 /// What requests of one kind have in common.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct RequestKind {
-    /// The hour of their times.
-    pub hour: Hour,
+    /// The day of their times.
+    pub day: Day,
     /// The status of their answers.
     pub status: u16,
     /// Their HTTP method.
@@ -36,13 +35,13 @@ impl RequestKind {
     /// The kind of a request with the verdict `dated`.
     #[inline]
     pub(crate) fn new(
-        (hour, status, method): (Hour, u16, &[u8]),
+        (day, status, method): (Day, u16, &[u8]),
         dated: &DatedVerdict<'_>,
         restriction: Option<Restriction>,
         answer: IdentityAnswer,
     ) -> RequestKind {
         RequestKind {
-            hour,
+            day,
             status,
             method: Method::of(method),
             verdict: dated.verdict.without_its_rule(),
@@ -57,7 +56,7 @@ impl RequestKind {
     #[inline]
     pub(crate) fn number(&self) -> u64 {
         let RequestKind {
-            hour,
+            day,
             status,
             method,
             verdict,
@@ -80,10 +79,10 @@ impl RequestKind {
             (is_before_first.into(), 1),
             (is_unreachable_by_logs.into(), 1),
         ];
-        // The hours of 20,000 years need the other 29 bits.
-        fields
-            .into_iter()
-            .fold(hour.since_1970() as u64, |number, (field, bits)| number << bits | field)
+        // The days of 20,000 years need 23 of the other 29 bits.
+        fields.into_iter().fold(i64::from(day.since_1970()) as u64, |number, (field, bits)| {
+            number << bits | field
+        })
     }
 }
 
@@ -117,22 +116,6 @@ pub(crate) struct RequestsOfKind {
     pub span: Span,
 }
 
-impl RequestsOfKind {
-    /// One request.
-    #[inline]
-    pub(crate) fn one(kind: RequestKind, time: UtcTime, bytes: u64) -> RequestsOfKind {
-        RequestsOfKind { kind, requests: 1, bytes, span: Span::at(time) }
-    }
-
-    /// Adds one more.
-    #[inline]
-    pub(crate) fn add(&mut self, time: UtcTime, bytes: u64) {
-        self.requests += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.span.absorb(Span::at(time));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -142,7 +125,7 @@ mod tests {
     use crate::judge::restriction::RestrictionKind;
     use crate::judge::verdict::RuleRef;
     use crate::random::Random;
-    use crate::time::Zone;
+    use crate::time::{UtcTime, Zone};
 
     /// Kinds with the first and the last value of each field, and some between them.
     #[test]
@@ -176,7 +159,7 @@ mod tests {
                 proof: (random.below(4) > 0).then(|| Proof::ALL[random.below(Proof::ALL.len())]),
             };
             let kind = RequestKind {
-                hour: Zone::UTC.hour_of(time),
+                day: Zone::UTC.day_of(time),
                 status: [0, 200, 999, u16::MAX][random.below(4)],
                 method: Method::ALL[random.below(Method::ALL.len())],
                 verdict: verdicts[random.below(verdicts.len())].without_its_rule(),

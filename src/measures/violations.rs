@@ -12,8 +12,8 @@ use super::sums::{Span, Statuses, is_default};
 use super::time_buckets::TimeBuckets;
 use super::{example::Example, renumbering::Renumbering, short_map::ShortMap};
 
-/// Violations by deciding rule.
-pub(crate) type BrokenRules = ShortMap<RuleRef, ViolationTally>;
+/// Violations by deciding rule. They are large, and a search reads the rules of many.
+pub(crate) type BrokenRules = ShortMap<RuleRef, Box<ViolationTally>>;
 
 /// Requests that one rule disallowed.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -43,7 +43,9 @@ impl Measure for BrokenRules {
         let (record, position) = (request.record, request.position);
         let sum = match self.get_mut(&rule) {
             Some(sum) => sum,
-            None => self.entry_or_insert_with(rule, || ViolationTally::at(request.example())),
+            None => {
+                self.entry_or_insert_with(rule, || Box::new(ViolationTally::at(request.example())))
+            }
         };
         sum.requests += 1;
         sum.signed += u64::from(request.is_signed);

@@ -421,7 +421,7 @@ fn times_that_cannot_be_do_no_harm() {
         signed: 0,
     };
     let rule = RuleRef { robots: RobotsId(0), line: 4 };
-    tally.violations = [(rule, violation)].into_iter().collect();
+    tally.violations = [(rule, Box::new(violation))].into_iter().collect();
     let of = |tally| world(vec![(origin("a.example"), GPTBOT, tally)]);
     assert!(of(tally.clone()).was_damaged(), "a fetch without a request");
     tally.robots_fetches = FetchTally::default();

@@ -96,7 +96,7 @@ mod tests {
                     let mut minutes = TimeBuckets::default();
                     minutes.add(time.unix_minute(), 1);
                     let target = Box::default();
-                    let one = ViolationTally {
+                    let one = Box::new(ViolationTally {
                         requests: 1,
                         statuses: Statuses::default(),
                         bytes: 0,
@@ -110,7 +110,7 @@ mod tests {
                             target,
                             snapshot: None,
                         },
-                    };
+                    });
                     let key = RuleRef { robots: self.robots, line };
                     match tally.violations.get_mut(&key) {
                         Some(sum) => sum.absorb(one),

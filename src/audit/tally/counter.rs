@@ -12,12 +12,14 @@ use crate::bounded::{BoundedBytes, StableHash};
 use crate::crawlers::identity::Actor;
 use crate::error::Result;
 use crate::input::source::FileId;
+use crate::judge::verdict::Verdict;
 use crate::logs::record::Record;
 use crate::measures::{
     clients::ClientTally, crawler_tally::CrawlerTally, renumbering::Renumbering,
 };
 use crate::measures::{request_kind::RequestsOfKind, signatures::Signatures};
 use crate::merge::Merge;
+use crate::time::Hour;
 use crate::url::path::PathQuery;
 
 use super::counts::{Counts, OriginRows, TimesEnd, renumbered_paths, renumbered_sections};
@@ -93,16 +95,26 @@ impl Counter {
         }
     }
 
-    /// Adds requests of `actor` at `origin` that were counted one by one where they are not the same.
+    /// Adds requests of `actor` at `origin` that were counted one by one where they are not the same. Their hours
+    /// are added by themselves: a day of one kind has some.
     pub(crate) fn add_requests(
         &mut self,
         origin: OriginId,
         actor: Actor,
         of_kind: &RequestsOfKind,
     ) {
-        let RequestsOfKind { kind, requests, bytes, .. } = *of_kind;
-        self.hours.add(kind.hour, actor, HourSums::of(kind.verdict, requests, bytes));
         self.rows.row(origin, actor).add(of_kind);
+    }
+
+    /// Adds requests of `actor` with this verdict to their hour.
+    pub(crate) fn add_hour(
+        &mut self,
+        hour: Hour,
+        actor: Actor,
+        verdict: Verdict,
+        (requests, bytes): (u64, u64),
+    ) {
+        self.hours.add(hour, actor, HourSums::of(verdict, requests, bytes));
     }
 
     /// Counts a request by its path, of which `part` makes a URL distinct.

@@ -45,7 +45,12 @@ impl Default for Name {
 
 /// Each client has a pair of slots. Empty until the first client.
 #[derive(Debug, Default)]
-struct Table<K>(Vec<[Slot<K>; 2]>);
+struct Table<K>(Vec<Pair<K>>);
+
+/// What a processor fetches from memory at once, if names are short.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Pair<K>([Slot<K>; 2]);
 
 /// The answer about a client that claims to be a crawler.
 #[derive(Clone, Copy, Debug)]
@@ -109,10 +114,10 @@ impl<K: Copy + Eq + Default> Table<K> {
                 crawler: CrawlerId(0),
                 answer: IdentityAnswer::UNASKED,
             };
-            *table = vec![[free; 2]; pairs];
+            *table = vec![Pair([free; 2]); pairs];
         }
         let mixed = (bits ^ (crawler.index() as u64) << 40).wrapping_mul(SPREAD);
-        let pair = &mut table[(mixed >> 40) as usize % pairs];
+        let Pair(pair) = &mut table[(mixed >> 40) as usize % pairs];
         for slot in pair.iter() {
             if slot.key == key && slot.crawler == crawler && (slot.from..slot.until).contains(&time)
             {

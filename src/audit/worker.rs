@@ -10,6 +10,7 @@ mod known_clients;
 mod known_referers;
 mod known_rules;
 mod lines;
+mod objects;
 mod origin_ids;
 mod reading;
 mod signatures;
@@ -24,7 +25,7 @@ use memchr::memmem::Finder;
 
 use crate::crawlers::registry::Registry;
 use crate::crawlers::{cache::UserAgentCache, crawler::CrawlerId, network_names::NetworkNames};
-use crate::input::marks::{MarkedLines, Marks};
+use crate::input::marks::{MarkKind, MarkedLines, Marks};
 use crate::input::{chunks::Chunk, source::FileId};
 use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{Judge, decision_cache::DecisionCache, origin_history::OriginHistory};
@@ -262,10 +263,22 @@ impl<'a> Worker<'a> {
         };
         let mut marks = std::mem::take(&mut self.marks);
         let (mut reader, layout) = (format.reader(), format.usual_layout());
-        let lines = MarkedLines::new(&chunk.bytes, &mut marks, layout.is_some());
+        let kind = match layout {
+            Some(_) => MarkKind::Places,
+            None if reader.objects().is_some() => MarkKind::Bits,
+            None => MarkKind::None,
+        };
+        let lines = MarkedLines::new(&chunk.bytes, &mut marks, kind);
+        if reading.days.is_some() {
+            // It may have another counter.
+            self.visitors.minute.forget();
+        }
         match layout {
             Some(layout) if self.context.pass == Pass::Judge => {
                 self.audit_usual(lines, layout, &mut reader, &mut reading);
+            }
+            None if kind == MarkKind::Bits => {
+                self.audit_objects(lines, &mut reader, &mut reading);
             }
             _ => {
                 for (line, quotes) in lines {

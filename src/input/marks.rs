@@ -21,16 +21,30 @@ const QUOTE_OR_LF_BITS: u8 = !(b'"' ^ b'\n');
 /// The text that is searched at once. Its marks stay in the processor's first cache.
 const PART_BYTES: usize = 64 << 10;
 
-/// Memory for the places of marks, which is used again.
+/// Memory for marks, which is used again.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     /// Only the first `count` are of the text that was searched last.
     places: Vec<u32>,
     count: usize,
+    /// One for each byte of the text that was searched last.
+    bits: Vec<u64>,
+}
+
+/// Which marks of lines are searched.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum MarkKind {
+    /// None but the ends of lines.
+    None,
+    /// The places of quotes, backslashes and LF, and of bytes that look like one of them.
+    Places,
+    /// A bit for each byte: set for quotes, backslashes and LF, and for no others.
+    Bits,
 }
 
 /// The lines of a chunk, as [`lines`] gives them, and the quotes of those that are usual.
 pub(crate) struct MarkedLines<'a, 'm> {
+    all: &'a [u8],
     /// The text after the part.
     rest: &'a [u8],
     /// Whole lines.
@@ -41,18 +55,17 @@ pub(crate) struct MarkedLines<'a, 'm> {
     marks: &'m mut Marks,
     /// The first mark of the next line.
     next: usize,
-    is_marked: bool,
+    kind: MarkKind,
 }
 
 impl<'a, 'm> MarkedLines<'a, 'm> {
-    /// The lines of `bytes`; `marks` is memory that is used again. Without `is_marked`, no line has
-    /// quotes, and nothing is searched but the ends of lines.
+    /// The lines of `bytes`; `marks` is memory that is used again. Without places, no line has quotes.
     pub(crate) fn new(
         bytes: &'a [u8],
         marks: &'m mut Marks,
-        is_marked: bool,
+        kind: MarkKind,
     ) -> MarkedLines<'a, 'm> {
-        MarkedLines { rest: bytes, part: &[], start: 0, marks, next: 0, is_marked }
+        MarkedLines { all: bytes, rest: bytes, part: &[], start: 0, marks, next: 0, kind }
     }
 
     /// Goes on with the next whole lines; `None` at the end.
@@ -70,6 +83,11 @@ impl<'a, 'm> MarkedLines<'a, 'm> {
         };
         (self.part, self.rest) = self.rest.split_at(end);
         (self.start, self.next) = (0, 0);
+        if self.kind == MarkKind::Bits {
+            // A single long line has none.
+            self.marks.find_bits(if end > PART_BYTES { &[] } else { self.part });
+            return Some(());
+        }
         match self.part {
             // A single line, which needs no memory for its marks.
             [.., b'\n'] if end > PART_BYTES => self.marks.set(&[end as u32 - 1]),
@@ -107,9 +125,49 @@ impl<'a, 'm> MarkedLines<'a, 'm> {
         Some((&text[start..end], (text, start, places)))
     }
 
+    /// The next line, and whether `find` has found its end. It gets the text of some lines, where the next one
+    /// starts in it, and the bits of its marks, and gives the place of the LF.
+    #[inline(always)]
+    pub(crate) fn next_by(
+        &mut self,
+        find: impl FnOnce((&'a [u8], usize, &[u64])) -> Option<usize>,
+    ) -> Option<(&'a [u8], bool)> {
+        if self.kind == MarkKind::None {
+            return Some((self.next()?.0, false));
+        }
+        if self.start == self.part.len() {
+            self.take_part()?;
+        }
+        let Some(end) = find((self.part, self.start, &self.marks.bits)) else {
+            return Some((lines(self.any()).next()?, false));
+        };
+        let line = &self.part[self.start..end];
+        self.start = end + 1;
+        Some((line.strip_suffix(b"\r").unwrap_or(line), true))
+    }
+
+    /// The text of the last line and of some others.
+    #[inline(always)]
+    pub(crate) fn text(&self) -> &'a [u8] {
+        self.part
+    }
+
+    /// Searches no further marks.
+    pub(crate) fn unmark(&mut self) {
+        let read = self.all.len() - self.rest.len() - (self.part.len() - self.start);
+        self.rest = &self.all[read..];
+        self.kind = MarkKind::None;
+    }
+
     /// Takes the next line, whatever it has.
     #[inline(never)]
     fn any(&mut self) -> &'a [u8] {
+        if self.kind == MarkKind::Bits {
+            let rest = &self.part[self.start..];
+            let line = &rest[..memchr(b'\n', rest).map_or(rest.len(), |lf| lf + 1)];
+            self.start += line.len();
+            return line;
+        }
         let marks = &self.marks.get()[self.next..];
         let lf = marks.iter().position(|at| self.part[*at as usize] == b'\n');
         let end = lf.map_or(self.part.len(), |lf| marks[lf] as usize + 1);
@@ -125,7 +183,7 @@ impl<'a> Iterator for MarkedLines<'a, '_> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(&'a [u8], Option<SixQuotes<'a>>)> {
-        if !self.is_marked {
+        if self.kind != MarkKind::Places {
             let mut reader = lines(self.rest);
             let line = reader.next()?;
             self.rest = reader.rest();
@@ -186,6 +244,26 @@ impl Marks {
     }
 }
 
+impl Marks {
+    /// Finds all quotes, backslashes and LF of `text`, and no other byte.
+    fn find_bits(&mut self, text: &[u8]) {
+        let [quote, lf, backslash] = [b'"', b'\n', b'\\'].map(u8x16::splat);
+        let (blocks, rest) = text.as_chunks::<64>();
+        self.bits.clear();
+        self.bits.extend(blocks.iter().map(|block| {
+            let (words, _) = block.as_chunks::<16>();
+            words.iter().enumerate().fold(0, |bits, (at, word)| {
+                let word = u8x16::new(*word);
+                let is_mark = word.simd_eq(quote) | word.simd_eq(lf) | word.simd_eq(backslash);
+                bits | u64::from(is_mark.to_bitmask() as u16) << (16 * at)
+            })
+        }));
+        let is_mark = |byte: &u8| matches!(byte, b'"' | b'\n' | b'\\');
+        let bits = rest.iter().enumerate().map(|(at, byte)| u64::from(is_mark(byte)) << at);
+        self.bits.push(bits.fold(0, |bits, bit| bits | bit));
+    }
+}
+
 /// The marks of a text up to `start`.
 struct Found<'a> {
     places: &'a mut [u32],
@@ -222,12 +300,39 @@ mod tests {
         lines(bytes).map(|line| (line, quotes(line))).collect()
     }
 
+    /// The lines are the same if the ends of some are found by their marks, and if the search for marks ends.
+    fn check_bits(bytes: &[u8], marks: &mut Marks, expected: &[(&[u8], Option<[u32; 6]>)]) {
+        let mut random = Random::new();
+        let unmarked_from = random.below(2 * expected.len() + 2);
+        let mut reader = MarkedLines::new(bytes, marks, MarkKind::Bits);
+        for (number, (line, _)) in expected.iter().enumerate() {
+            if number == unmarked_from {
+                reader.unmark();
+            }
+            let is_to_find = random.below(2) == 0;
+            let find = |(text, start, bits): (&[u8], usize, &[u64])| {
+                let end = text[start..].iter().position(|byte| *byte == b'\n')? + start;
+                let is_set =
+                    |at: &usize| bits.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1);
+                let is_mark = |at: &usize| matches!(text[*at], b'"' | b'\\' | b'\n');
+                // A very long line has no marks.
+                let is_marked = text.len() <= PART_BYTES;
+                assert!((start..=end).all(|at| is_set(&at) == (is_marked && is_mark(&at))));
+                Some(end).filter(|_| is_to_find && is_marked)
+            };
+            let (found, is_found) = reader.next_by(find).unwrap();
+            assert_eq!(found, *line);
+            assert!(!is_found || is_to_find && number < unmarked_from);
+        }
+        assert!(reader.next_by(|_| None).is_none());
+    }
+
     #[track_caller]
     fn check(bytes: &[u8]) {
         let mut marks = Marks::default();
         let expected = slowly(bytes);
         let in_line = |(_, start, places): SixQuotes<'_>| places.map(|at| at - start as u32);
-        let found = MarkedLines::new(bytes, &mut marks, true);
+        let found = MarkedLines::new(bytes, &mut marks, MarkKind::Places);
         let found: Vec<_> = found.map(|(line, quotes)| (line, quotes.map(in_line))).collect();
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
@@ -237,7 +342,8 @@ mod tests {
                 assert_eq!(found.1, expected.1, "{}", expected.0.escape_ascii());
             }
         }
-        let unmarked = MarkedLines::new(bytes, &mut marks, false);
+        check_bits(bytes, &mut marks, &expected);
+        let unmarked = MarkedLines::new(bytes, &mut marks, MarkKind::None);
         assert!(unmarked.eq(expected.iter().map(|(line, _)| (*line, None))));
         assert!(marks.places.capacity() <= 2 * PART_BYTES, "{}", marks.places.capacity());
     }

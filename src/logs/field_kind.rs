@@ -175,7 +175,7 @@ fn without_brackets(time: &[u8]) -> &[u8] {
 
 /// The first of a list of addresses (X-Forwarded-For).
 #[inline]
-fn first_client(client: &[u8]) -> &[u8] {
+pub(super) fn first_client(client: &[u8]) -> &[u8] {
     match find_near(b',', client) {
         Some(comma @ 1..) => &client[..comma],
         None if client.is_empty() => b"-",

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use memchr::{memchr, memmem, memrchr};
 
 use crate::logs::envelope::{Envelope, Stream};
+use crate::logs::json::Json;
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::usual::UsualLayout;
 use crate::logs::{LINE_BYTES_MAX, LineContent, NoRecord};
@@ -190,6 +191,16 @@ impl Reader {
             LineContent::Reject(_) if opened.is_foreign => LineContent::Skip(Skip::NotAccess),
             line => line,
         }
+    }
+
+    /// The layout of objects, if lines may be read by the places of their quotes: see [`Json::find`].
+    #[inline(always)]
+    pub(crate) fn objects(&mut self) -> Option<(&mut Json, &Zone)> {
+        let Format { parser: LineParser::Json(json), envelopes, zone, .. } = &mut self.format
+        else {
+            return None;
+        };
+        envelopes.is_empty().then_some((json, zone))
     }
 
     /// How well the format explains `line`; stricter than reading it.

@@ -263,7 +263,7 @@ fn has_bracket(text: &[u8; TIME_AND_MARKS]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::marks::{MarkedLines, Marks};
+    use crate::input::marks::{MarkKind, MarkedLines, Marks};
     use crate::logs::LineContent;
     use crate::logs::detect::named;
     use crate::logs::format::Format;
@@ -348,7 +348,7 @@ mod tests {
                 part[if random.below(3) > 0 { 0 } else { random.below(part.len()) }]
             };
             let line: String = parts.iter().map(pick).collect::<Vec<_>>().concat() + "\n";
-            let marked = MarkedLines::new(line.as_bytes(), &mut marks, true).next();
+            let marked = MarkedLines::new(line.as_bytes(), &mut marks, MarkKind::Places).next();
             let Some((line, Some(quotes))) = marked else { continue };
             for format in &formats() {
                 count += u32::from(check(format, line, quotes));
@@ -382,7 +382,7 @@ mod tests {
         let mut marks = Marks::default();
         for format in formats() {
             let (mut known, mut usual) = (0, 0);
-            for (line, quotes) in MarkedLines::new(log.as_bytes(), &mut marks, true) {
+            for (line, quotes) in MarkedLines::new(log.as_bytes(), &mut marks, MarkKind::Places) {
                 let Some(quotes) = quotes else { continue };
                 known += 1;
                 usual += u32::from(check(&format, line, quotes));

@@ -4,6 +4,7 @@
 //! loop that does nothing else, so that a processor keeps all of it at hand. The others wait until some
 //! are together.
 
+use crate::audit::input_tally::InputTally;
 use crate::bytes::equal;
 use crate::crawlers::{cache::identify_cached, identify::Identified};
 use crate::input::marks::MarkedLines;
@@ -56,10 +57,11 @@ impl Worker<'_> {
             }
             let user_agent = fields.user_agent();
             let who = identify_cached(self.context.registry, user_agent, &mut self.user_agents);
-            if matches!(who, Identified::Other | Identified::Empty) && self.is_plain(&fields) {
-                reading.tally.other += 1;
-                reading.tally.with_referer += u64::from(!fields.raw_referer().is_empty());
-                self.visitors.requests[Visitor::of(who) as usize] += 1;
+            let referer = fields.raw_referer();
+            let is_plain = matches!(who, Identified::Other | Identified::Empty)
+                && self.is_plain(referer, || fields.client(), || fields.is_sampled());
+            if is_plain {
+                self.count_plain(who, referer, &mut reading.tally);
             } else {
                 waiting.push(WaitingLine { fields, who, number: reading.position.line });
                 if waiting.len() == WAITING_MAX {
@@ -88,14 +90,26 @@ impl Worker<'_> {
 
     /// Whether a line of a browser, or of a client without a user agent, needs nothing but to be counted.
     #[inline(always)]
-    fn is_plain(&self, fields: &UsualFields<'_>) -> bool {
-        let referer = fields.raw_referer();
+    pub(super) fn is_plain<'l>(
+        &self,
+        referer: &[u8],
+        client: impl FnOnce() -> &'l [u8],
+        is_sampled: impl FnOnce() -> bool,
+    ) -> bool {
         let is_unlisted = self.context.identities.ranges.is_none()
             || self.context.trusted_proxies.is_empty()
-                && equal(fields.client(), &self.visitors.last_unlisted);
+                && equal(client(), &self.visitors.last_unlisted);
         is_unlisted
-            && !fields.is_sampled()
+            && !is_sampled()
             && (matches!(referer, b"" | b"-") || self.referers.is_other(referer))
+    }
+
+    /// Counts a line that [is plain](Worker::is_plain).
+    #[inline(always)]
+    pub(super) fn count_plain(&mut self, who: Identified, referer: &[u8], tally: &mut InputTally) {
+        tally.other += 1;
+        tally.with_referer += u64::from(!referer.is_empty());
+        self.visitors.requests[Visitor::of(who) as usize] += 1;
     }
 
     /// Goes on with the minute and the day of a line; says whether lines of that minute are alike.

@@ -12,6 +12,7 @@ mod key_predictor;
 mod key_tree;
 mod scan;
 mod template;
+mod usual_values;
 
 use std::sync::Arc;
 
@@ -30,6 +31,9 @@ use own_names::OwnNames;
 use scan::{JsonValue, MalformedJson, scan};
 use template::Templates;
 
+pub(crate) use template::{MarkedText, Places};
+pub(crate) use usual_values::UsualValues;
+
 /// The layout of one file. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Json {
@@ -40,6 +44,7 @@ pub struct Json {
     limitations: Arc<[Limitation]>,
 }
 
+/// The values of a line, by [`LogField`].
 type Values<'a> = [JsonValue<'a>; LogField::COUNT];
 
 impl Json {
@@ -84,10 +89,41 @@ impl Json {
         if self.read(object, &mut values).is_err() {
             return LineContent::Reject(Reject::BadJson);
         }
-        if let Some(skip) = self.skip(&values) {
-            return LineContent::Skip(skip);
+        self.of_values(&values, zone)
+    }
+
+    /// Finds the values of a line with a known template: see [`Templates::find`].
+    #[inline(always)]
+    pub(crate) fn find(&mut self, text: MarkedText<'_, '_>, places: &mut Places) -> Option<usize> {
+        self.templates.find(text, places)
+    }
+
+    /// The usual values of the line that was found last; `None` if it is not usual.
+    #[inline(always)]
+    pub(crate) fn usual<'a>(&self, text: &'a [u8], places: &Places) -> Option<UsualValues<'a>> {
+        let is_plain = matches!(self.dialect, JsonDialect::CommonNames);
+        is_plain.then(|| self.templates.usual(text, places))?
+    }
+
+    /// The fields of the line that was found last.
+    #[inline(always)]
+    pub(crate) fn found<'a>(
+        &self,
+        (text, zone): (&'a [u8], &'a Zone),
+        places: &Places,
+    ) -> LineContent<'a> {
+        let mut values = Values::default();
+        self.templates.take(text, places, &mut values);
+        self.of_values(&values, zone)
+    }
+
+    /// The fields of a line with these values.
+    #[inline(always)]
+    fn of_values<'a>(&self, values: &Values<'a>, zone: &'a Zone) -> LineContent<'a> {
+        match self.skip(values) {
+            Some(skip) => LineContent::Skip(skip),
+            None => self.fields(values, zone),
         }
-        self.fields(&values, zone)
     }
 
     /// Finds the fields of a line of Caddy's console format.
@@ -265,6 +301,8 @@ fn raw<'a>(values: &Values<'a>, part: LogField) -> &'a [u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::logs::clock::LastMinute;
+    use crate::random::Random;
 
     #[track_caller]
     fn check(dialect: JsonDialect, head: &[&str], expected: &[Limitation]) {
@@ -321,5 +359,67 @@ mod tests {
         assert_eq!((record.host, record.client), (Some(&b"example.com"[..]), &b"192.0.2.1"[..]));
         let line = br#"{"time":"2025-04-17T05:10:56Z","request":"GET / HTTP/1.1"}"#;
         assert!(matches!(json.line(line, &Zone::UTC), LineContent::Reject(Reject::NoTime)));
+    }
+
+    /// Lines of one template, whose values may be anything: read by their quotes, they are what they are when
+    /// read in full.
+    #[test]
+    fn usual_values_are_those_of_all_fields() {
+        let values: [(&str, &[&str]); 8] = [
+            (
+                "remote_addr",
+                &["192.0.2.1", "192.0.2.1:99", "192.0.2.1, 10.0.0.1", "-", "", "[::1]:7", ","],
+            ),
+            (
+                "time_iso8601",
+                &["2026-03-01T00:00:07+00:00", "2026-03-01T00:00:61+00:00", "[1/Mar]", "-"],
+            ),
+            ("request_method", &["GET", "-", "P\\u0041"]),
+            ("request_uri", &["/a/#?with=query", "/", "-", "", "/a\\\"b", "/*"]),
+            ("status", &["200", "404", "x"]),
+            ("http_referer", &["-", "", "https://a.example/x", "\\\\"]),
+            ("http_user_agent", &["Mozilla/5.0 (X11)", "", "-", "a\\tb", "GPTBot/1.1"]),
+            ("x", &["1", "*", "\\"]),
+        ];
+        let (mut random, zone) = (Random::new(), Zone::UTC);
+        let mut json = Json::detected(JsonDialect::CommonNames, &[], None).unwrap();
+        let (mut found, mut usual, mut sampled) = (0, 0, 0);
+        let mut minutes = [LastMinute::default(); 2];
+        for _ in 0..30_000 {
+            let pairs = values.map(|(key, values)| {
+                let value = if random.below(4) > 0 { 0 } else { random.below(values.len()) };
+                let value = values[value].replace('#', &random.below(10_000).to_string());
+                format!("\"{key}\": \"{value}\"")
+            });
+            let line = format!("{{{}}}", pairs.join(", "));
+            let text = format!("{line}\n{{\"a\": 1}}\n");
+            let text = text.as_bytes();
+            let mut marks = vec![0_u64; text.len() / 64 + 1];
+            for (at, byte) in text.iter().enumerate() {
+                marks[at / 64] |= u64::from(matches!(byte, b'"' | b'\\' | b'\n')) << (at % 64);
+            }
+            let mut places = Places::default();
+            let lf = json.find((text, 0, &marks), &mut places);
+            let expected = format!("{:?}", json.line(line.as_bytes(), &zone));
+            if lf.is_none() {
+                continue;
+            }
+            found += 1;
+            let content = json.found((text, &zone), &places);
+            assert_eq!(format!("{content:?}"), expected, "{line}");
+            let Some(values) = json.usual(text, &places) else { continue };
+            let LineContent::Fields(fields) = content else { panic!("{line}") };
+            usual += 1;
+            let mut scratch = crate::logs::record::Scratch::default();
+            assert_eq!(values.user_agent(), fields.user_agent(&mut scratch), "{line}");
+            assert_eq!(values.raw_referer(), fields.raw_referer(), "{line}");
+            assert_eq!(values.client(), fields.client(), "{line}");
+            assert_eq!(values.is_sampled(), fields.is_sampled(), "{line}");
+            sampled += u32::from(fields.is_sampled());
+            let is_known = values.is_of_minute(&zone, &mut minutes[0]);
+            assert_eq!(is_known, fields.is_of_minute(&mut minutes[1]), "{line}");
+            assert!(!fields.may_be_signed());
+        }
+        assert!(found > 20_000 && usual > 8_000 && sampled > 10, "{found} {usual} {sampled}");
     }
 }

@@ -1,12 +1,14 @@
 //! Lines that differ only in their values.
 //!
 //! A program writes its lines from a template: the keys and everything else between two values are
-//! the same in each line. A line of a known template is read value by value. Nested objects, words
-//! and unusual numbers are left to the scan of the whole structure, which gives the same values.
+//! the same in each line. A line of a known template is read value by value, without a search if the places
+//! of its quotes are known. Nested objects, words and unusual numbers are left to the scan of the whole
+//! structure, which gives the same values.
 
 use crate::bytes::equal;
 use crate::logs::json::key_tree::{KeyTree, Node, ValueSlot};
 use crate::logs::json::scan::{JsonValue, put};
+use crate::logs::json::usual_values::{UsualParts, UsualValues};
 use crate::logs::{escape::Escaping, field::RawField};
 
 /// The templates that are kept: a program has few, and each is tried.
@@ -15,8 +17,30 @@ const TEMPLATES_MAX: usize = 4;
 /// The most values of a template; loggers write 8 to 60.
 const VALUES_MAX: usize = 96;
 
+/// The most values of a template whose lines are read by the places of their quotes.
+const MARKED_VALUES_MAX: usize = 48;
+
 /// Once there are that many templates, one of so many lines of none replaces the oldest.
 const LINES_PER_TEMPLATE: u32 = 64;
+
+/// A text, where a line starts in it, and a bit for each of its bytes, in words of 64: set for quotes, backslashes
+/// and LF, and for no others.
+pub(crate) type MarkedText<'a, 'm> = (&'a [u8], usize, &'m [u64]);
+
+/// Where the values of a line are in a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// By part of the template.
+    ends: [(u32, u32); MARKED_VALUES_MAX],
+    /// A bit for each value with escapes.
+    escaped: u64,
+}
+
+impl Default for Places {
+    fn default() -> Places {
+        Places { ends: [(0, 0); MARKED_VALUES_MAX], escaped: 0 }
+    }
+}
 
 /// The templates of a file.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +55,8 @@ struct Template {
     parts: Vec<Part>,
     /// The text after the last value.
     end: Box<[u8]>,
+    /// `None` if it has none, or too many values.
+    usual: Option<UsualParts>,
 }
 
 /// The text before a value, and the value's kind and destination.
@@ -65,6 +91,45 @@ impl Templates {
         false
     }
 
+    /// Finds the values of the line that starts at a place in a marked text, and gives the place of its LF;
+    /// `None` if it has no known template.
+    #[inline(always)]
+    pub(crate) fn find(&mut self, text: MarkedText<'_, '_>, places: &mut Places) -> Option<usize> {
+        for at in 0..self.known.len() {
+            let lf = self.known[at].find(text, places);
+            if lf.is_some() {
+                self.known.swap(0, at);
+                return lf;
+            }
+        }
+        None
+    }
+
+    /// Puts the values of the line that was found last, which has these places in `text`, into `values`.
+    pub(crate) fn take<'a>(&self, text: &'a [u8], places: &Places, values: &mut [JsonValue<'a>]) {
+        let parts = self.known.iter().take(1).flat_map(|template| &template.parts);
+        for (at, part) in parts.enumerate() {
+            let (from, until) = places.ends[at];
+            let raw = &text[from as usize..until as usize];
+            let has_escapes = places.escaped >> at & 1 == 1;
+            let escaping = if has_escapes { Escaping::Json } else { Escaping::None };
+            let field = RawField { raw, escaping };
+            if !field.is_unset() {
+                put(values, part.value_slot, field);
+            }
+        }
+    }
+
+    /// The usual values of that line; `None` if it has others.
+    #[inline(always)]
+    pub(crate) fn usual<'a>(&self, text: &'a [u8], places: &Places) -> Option<UsualValues<'a>> {
+        let parts = self.known.first()?.usual.as_ref().filter(|_| places.escaped == 0)?;
+        parts.values(|part| {
+            let (from, until) = places.ends[part];
+            &text[from as usize..until as usize]
+        })
+    }
+
     /// Learns the template of `line`, a valid object without a known one.
     pub(crate) fn learn(&mut self, line: &[u8], wanted: &KeyTree) {
         let is_full = self.known.len() == TEMPLATES_MAX;
@@ -94,6 +159,49 @@ impl Template {
             rest = after;
         }
         equal(rest, &self.end).then_some(())
+    }
+
+    #[inline(never)]
+    fn find(&self, (text, start, marks): MarkedText<'_, '_>, places: &mut Places) -> Option<usize> {
+        let mut at = start;
+        places.escaped = 0;
+        if self.parts.len() > MARKED_VALUES_MAX {
+            return None;
+        }
+        for (number, (part, ends)) in self.parts.iter().zip(&mut places.ends).enumerate() {
+            let value_at = at + part.before.len();
+            if !equal(text.get(at..value_at)?, &part.before) {
+                return None;
+            }
+            at = match part.kind {
+                Kind::Text => {
+                    let mut mark = next_mark(marks, value_at)?;
+                    while text[mark] == b'\\' {
+                        places.escaped |= 1 << number;
+                        // What is escaped is no end, but an LF still ends the line.
+                        mark = next_mark(
+                            marks,
+                            mark + 1 + usize::from(text.get(mark + 1)? != &b'\n'),
+                        )?;
+                    }
+                    if text[mark] != b'"' {
+                        return None;
+                    }
+                    mark
+                }
+                Kind::Digits => value_at + Kind::Digits.take(&text[value_at..])?.0.raw.len(),
+            };
+            *ends = (value_at as u32, at as u32);
+        }
+        let end = at + self.end.len();
+        if !equal(text.get(at..end)?, &self.end) {
+            return None;
+        }
+        match text.get(end)? {
+            b'\n' => Some(end),
+            b'\r' => (text.get(end + 1)? == &b'\n').then_some(end + 1),
+            _ => None,
+        }
     }
 
     /// The template of `line`, a valid object; `None` if it has other values than text and digits.
@@ -127,9 +235,32 @@ impl Template {
                 Some(next) if parts.len() < VALUES_MAX => rest = next,
                 Some(_) => return None,
                 // A number that goes on, such as 1.5, is not of digits only.
-                None if rest == b"}" => return Some(Template { parts, end: from.into() }),
+                None if rest == b"}" => {
+                    let is_text = |part: &Part| part.kind == Kind::Text;
+                    let slots: Vec<_> =
+                        parts.iter().map(|part| (part.value_slot, is_text(part))).collect();
+                    let usual = UsualParts::of(&slots);
+                    return Some(Template { parts, end: from.into(), usual });
+                }
                 None => return None,
             }
+        }
+    }
+}
+
+/// The first mark at a place or after it.
+#[inline(always)]
+fn next_mark(marks: &[u64], place: usize) -> Option<usize> {
+    let (mut word, of_word) = (place / 64, place % 64);
+    let near = marks.get(word)? >> of_word;
+    if near != 0 {
+        return Some(place + near.trailing_zeros() as usize);
+    }
+    loop {
+        word += 1;
+        let bits = *marks.get(word)?;
+        if bits != 0 {
+            return Some(word * 64 + bits.trailing_zeros() as usize);
         }
     }
 }
@@ -156,6 +287,26 @@ mod tests {
     use crate::logs::json::scan::scan;
     use crate::random::Random;
 
+    /// Reads `line` by its marks, between other lines; says whether it was read.
+    fn read_marked<'a>(
+        templates: &mut Templates,
+        (text, line): (&'a [u8], &[u8]),
+        values: &mut [JsonValue<'a>],
+    ) -> bool {
+        let start = text.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        let mut marks = vec![0_u64; text.len() / 64 + 1];
+        for (at, byte) in text.iter().enumerate() {
+            marks[at / 64] |= u64::from(matches!(byte, b'"' | b'\\' | b'\n')) << (at % 64);
+        }
+        let mut places = Places::default();
+        let Some(lf) = templates.find((text, start, &marks), &mut places) else { return false };
+        assert_eq!(text[lf], b'\n');
+        let read = &text[start..lf];
+        assert_eq!(read.strip_suffix(b"\r").unwrap_or(read), line);
+        templates.take(text, &places, values);
+        true
+    }
+
     /// Lines of few templates with hostile values, cut, merged and damaged: the values are those of
     /// the scan, and no line that it refuses is read.
     #[test]
@@ -164,7 +315,8 @@ mod tests {
         let slots = slots.chain([(&"p.a", 2)]);
         let wanted =
             KeyTree::new(slots.map(|(key, slot)| (*key, ValueSlot { slot, rank: 3 - slot })));
-        let texts = ["", "-", "x", "a b", "\\\"", "\\\\", "},", "\\u00e9\\", "long text of values"];
+        let texts =
+            ["", "-", "x", "a b", "\\\"", "\\\\", "},", "\\u00e9\\", "long text of values", "*"];
         let shapes: [(&str, &str); 8] = [
             ("{\"p\":\"{\\\"a\\\":7}\",\"b\":\"1\"}", "1"),
             ("{\"a\":\"1\",\"b\":2,\"c\":\"3\"}", "1"),
@@ -189,8 +341,14 @@ mod tests {
             }
             let mut expected = [JsonValue::default(); 4];
             let whole = scan(&line, &wanted, &mut KeyPredictor::default(), &mut expected);
+            let mut marked = [JsonValue::default(); 4];
+            let end = ["\n", "\r\n", "\n\"\n"][below(3)].as_bytes();
+            let text = [b"{\"b\":\"\n", &*line, end, b"{\"b\":1}"].concat();
+            let is_read = read_marked(&mut templates, (&text, &line), &mut marked);
             let mut values = [JsonValue::default(); 4];
-            if templates.read(&line, &mut values) {
+            assert_eq!(templates.read(&line, &mut values), is_read, "{}", line.escape_ascii());
+            assert_eq!(marked, values, "{}", line.escape_ascii());
+            if is_read {
                 read += 1;
                 assert!(whole.is_ok(), "{}", line.escape_ascii());
                 assert_eq!(values, expected, "{}", line.escape_ascii());

@@ -2,14 +2,22 @@
 
 use crate::crawlers::{cache::identify_cached, identify::Identified};
 use crate::input::marks::MarkedLines;
-use crate::logs::format::Reader;
 use crate::logs::json::{Places, UsualValues};
+use crate::logs::{LineContent, format::Reader};
 use crate::time::Zone;
 
 use super::{Pass, Worker, reading::Reading};
 
 /// The lines of a chunk that are not like others, more than those that are, before no more quotes are searched.
 const OTHERS_MAX: u32 = 64;
+
+/// Who sent a line of a minute whose lines are alike.
+#[derive(Clone, Copy)]
+enum Sender {
+    /// A browser, whose line is counted.
+    Counted,
+    Known(Identified),
+}
 
 impl Worker<'_> {
     /// Counts the lines of a chunk.
@@ -25,56 +33,72 @@ impl Worker<'_> {
             let Some((line, is_found)) = lines.next_by(|text| json.find(text, &mut places)) else {
                 return;
             };
-            let text = lines.text();
-            let usual = if is_found { json.usual(text, &places) } else { None };
-            if usual.is_some_and(|usual| self.is_counted(&usual, zone, reading)) {
-                if reading.days.is_some() {
-                    reading.tally.bytes += line.len() as u64 + 1;
-                }
-                reading.position.line += 1;
-                others = others.saturating_sub(1);
-                continue;
-            }
             others = if is_found { others.saturating_sub(1) } else { others + 1 };
             if others == OTHERS_MAX {
                 lines.unmark();
             }
-            let day = self.day_key;
-            let read = match is_found {
-                true => json.found((text, zone), &places),
-                false => reader.line(line),
-            };
-            self.audit_line(line, &read, reading);
-            if self.day_key != day {
-                // The minute may have another counter.
-                self.visitors.minute.forget();
+            let text = lines.text();
+            let usual = if is_found { json.usual(text, &places) } else { None };
+            match usual.and_then(|usual| self.count_usual(&usual, zone, reading)) {
+                Some(Sender::Counted) => {}
+                Some(Sender::Known(who)) => match &json.found((text, zone), &places) {
+                    LineContent::Fields(fields) => self.judge_line(who, line, fields, reading),
+                    other => {
+                        self.audit_in_full(line, other, reading);
+                        continue;
+                    }
+                },
+                None if is_found => {
+                    self.audit_in_full(line, &json.found((text, zone), &places), reading);
+                    continue;
+                }
+                None => {
+                    self.audit_in_full(line, &reader.line(line), reading);
+                    continue;
+                }
             }
+            if reading.days.is_some() {
+                reading.tally.bytes += line.len() as u64 + 1;
+            }
+            reading.position.line += 1;
         }
     }
 
-    /// Counts a line of a browser, if it needs nothing but that.
+    #[inline(never)]
+    fn audit_in_full(&mut self, line: &[u8], read: &LineContent<'_>, reading: &mut Reading<'_>) {
+        let day = self.day_key;
+        self.audit_line(line, read, reading);
+        if self.day_key != day {
+            // The minute may have another counter.
+            self.visitors.minute.forget();
+        }
+    }
+
+    /// Counts a line of a browser, if it needs nothing but that. `None` if the line is not of the minute of the one
+    /// before.
     #[inline(always)]
-    fn is_counted(
+    fn count_usual(
         &mut self,
         usual: &UsualValues<'_>,
         zone: &Zone,
         reading: &mut Reading<'_>,
-    ) -> bool {
+    ) -> Option<Sender> {
         if self.context.pass != Pass::Judge {
-            return false;
+            return None;
         }
         if !usual.is_of_minute(zone, &mut self.visitors.minute) {
             // The next line of a browser turns to its minute.
             self.visitors.minute.forget();
-            return false;
+            return None;
         }
         let (registry, referer) = (self.context.registry, usual.raw_referer());
         let who = identify_cached(registry, usual.user_agent(), &mut self.user_agents);
         let is_plain = matches!(who, Identified::Other | Identified::Empty)
             && self.is_plain(referer, || usual.client(), || usual.is_sampled());
-        if is_plain {
-            self.count_plain(who, referer, &mut reading.tally);
+        if !is_plain {
+            return Some(Sender::Known(who));
         }
-        is_plain
+        self.count_plain(who, referer, &mut reading.tally);
+        Some(Sender::Counted)
     }
 }

@@ -131,13 +131,13 @@ pub mod run;
 )]
 pub mod cli;
 
+pub use crate::config::amounts::Money;
 pub use botaudit_robots::{
     Decision, Dialect, InvalidToken, Matcher, RobotsTxt, StarGroups, first_product_token,
 };
 pub use classify::answer::VerdictWord;
 pub use classify::classifier::{Classification, Classifier};
 pub use config::audit_config::AuditConfig;
-pub use config::money::Money;
 pub use config::setting::{AddressForm, Percent, Seconds, Timeout, Timezone};
 pub use crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 pub use crawlers::identity::Identity;

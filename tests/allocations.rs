@@ -23,7 +23,7 @@ use botaudit::matcher::select::{Selection, select};
 use botaudit::robots::model::ParsedRobotsTxt;
 use botaudit::robots::model::StarGroups;
 use botaudit::robots::parse::parse;
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 use botaudit::url::path::prepare;
 use botaudit::{Matcher, RobotsTxt};
 

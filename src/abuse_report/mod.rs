@@ -2,7 +2,6 @@
 //! the network that it came from.
 
 pub mod folder;
-pub mod folders;
 
 mod letter;
 mod requests;

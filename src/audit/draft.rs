@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
 use crate::judge::{Judge, robots::Robots, verdict::Verdict};
-use crate::measures::draft_effect::{ChangeKey, Compared, WhatIfChange};
+use crate::measures::draft_effect::Compared;
+use crate::measures::draft_effect::{ChangeKey, WhatIfChange};
 use crate::url::path::PathQuery;
 
 use super::origin_key::OriginKey;

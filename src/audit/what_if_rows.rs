@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
+use crate::crawlers::identity::Actor;
 use crate::error::{Error, Result};
 use crate::judge::robots::{DecidingRule, RobotsId};
 use crate::judge::verdict::RuleRef;
+use crate::measures::draft_effect::WhatIfChange;
+use crate::measures::what_if::{ChangeTally, WhatIfTally};
 use crate::merge::{merge_fields, sum};
 
 use super::quotes::{Quotes, UsedRobots};
 use super::tally::header::{DraftScope, DraftSummary};
 use super::{crawler_row::ActorRow, origin_key::OriginKey};
-use crate::crawlers::identity::Actor;
-use crate::measures::draft_effect::WhatIfChange;
-use crate::measures::what_if::{ChangeTally, WhatIfTally};
 
 /// Origins that an error names.
 const ORIGINS_NAMED: usize = 5;

@@ -16,7 +16,6 @@ pub mod outcome;
 pub mod restrictions;
 pub mod rows;
 pub(crate) mod rule_changes;
-mod shared_origins;
 pub mod summary;
 pub mod url_parts;
 pub mod verdicts;
@@ -110,7 +109,7 @@ mod tests {
     use crate::error::Error;
     use crate::input::source::{Location, Source};
     use crate::judge::{Judge, profile::CrawlerProfile};
-    use crate::url::dialect::Dialect;
+    use crate::url::path::Dialect;
 
     use batch::JudgedBatch;
     use input_format::CrawlerSource;

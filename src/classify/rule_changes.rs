@@ -11,7 +11,7 @@ use crate::robots::{model::ParsedRobotsTxt, parse::parse_body};
 use crate::table::csv::Row;
 use crate::table::schema::{TableSchema, column, joined, line_number, time};
 use crate::time::UtcTime;
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use super::outcome::shown;
 use super::restrictions::{NamedProfile, TakeRow};

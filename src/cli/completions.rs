@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::lint::catalogue::LINTS;
 use crate::logs::registry::ENTRIES;
 use crate::report::{json_lines::name, tables::TABLES};
-use crate::run::outcome::RunOutcome;
+use crate::run::console::RunOutcome;
 
 use super::{help::short, shared::print};
 

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Result;
-use crate::run::{init::InitRun, outcome::RunOutcome};
+use crate::run::{console::RunOutcome, init::InitRun};
 use crate::staged::is_stdout;
 
-use super::{console::console, help::short, progress::Show};
+use super::console::{Show, console};
+use super::help::short;
 
 const HELP: &str = include_str!("help/init.txt");
 

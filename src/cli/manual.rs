@@ -9,7 +9,7 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
-use crate::run::outcome::RunOutcome;
+use crate::run::console::RunOutcome;
 use crate::staged::replace;
 
 use super::help::{EXAMPLES, EXIT_CODES, FILES, sections, short};

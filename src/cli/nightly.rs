@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Result;
+use crate::run::console::RunOutcome;
 use crate::run::nightly::{night::NightlyRun, notification::Notification};
-use crate::run::outcome::RunOutcome;
 use crate::time::Day;
 
-use super::shared::{ForceArg, MemoryArg, day};
-use super::{console::console, help::short, progress::Show, summary_flags::view_of};
+use super::console::{Show, console};
+use super::help::short;
+use super::shared::{ForceArg, MemoryArg, day, view_of};
 
 const HELP: &str = include_str!("help/nightly.txt");
 

@@ -6,7 +6,7 @@ use serde::de::{IgnoredAny, IntoDeserializer, value};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::time::Zone;
-use crate::url::{dialect::Dialect, origin::Origin};
+use crate::url::{origin::Origin, path::Dialect};
 
 /// A table of a configuration file with optional keys.
 pub(crate) trait KeyTable: Default {

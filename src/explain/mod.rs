@@ -19,7 +19,8 @@ use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{HostSource, Judge, messages::failure_message, origin_history::OriginHistory};
 use crate::judge::{robots::Robots, timeline::BeforeFirst, usage::StatedPreference};
 use crate::time::UtcTime;
-use crate::url::{dialect::Dialect, origin::Origin, path::prepare, target::Target};
+use crate::url::origin::Origin;
+use crate::url::path::{Dialect, Target, prepare};
 
 use in_force::InForce;
 use reason::{DecisionReason, PathChange, changes, reason, without_rules};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::crawlers::crawler::{Crawler, Obligation, Visibility};
 use crate::judge::explained::{Bound, BoundBy, Match, PatternForm};
-use crate::judge::{age::age_text, timeline::Ruling, usage::StatedPreference};
+use crate::judge::{messages::age_text, timeline::Ruling, usage::StatedPreference};
 use crate::numbers::counted;
 use crate::table::escape::visible;
 

@@ -3,12 +3,11 @@
 //! The header has the keys of JSON logs, in any case. Columns are separated by commas, semicolons
 //! or tabs, and values may be quoted (RFC 4180).
 
-use crate::logs::field::RawField;
-use crate::logs::field_kind::{LogField, fields};
-use crate::logs::json::dialect::JsonDialect;
-use crate::logs::reject::{Reject, Skip};
-use crate::logs::{LineContent, limitation::Limitation, w3c::take_doubled};
 use crate::time::Zone;
+
+use super::field_kind::{LogField, fields};
+use super::reject::{Limitation, Reject, Skip};
+use super::{LineContent, field::RawField, json::dialect::JsonDialect, w3c::take_doubled};
 
 /// The most columns; a hostile header may name any number.
 const COLUMNS_MAX: usize = 256;

@@ -10,11 +10,11 @@
 use memchr::memchr;
 
 use crate::logs::csv::field_named;
-use crate::logs::escape::Escaping;
-use crate::logs::field::RawField;
-use crate::logs::field_kind::{LogField, fields};
-use crate::logs::{LineContent, limitation::Limitation, reject::Reject};
 use crate::time::Zone;
+
+use super::field_kind::{LogField, fields};
+use super::reject::{Limitation, Reject};
+use super::{LineContent, escape::Escaping, field::RawField};
 
 /// The most labels; a hostile log may have any number.
 const LABELS_MAX: usize = 256;

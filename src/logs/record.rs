@@ -7,12 +7,12 @@ use memchr::{memchr, memrchr};
 
 use crate::signatures::{base::SignatureHeaders, check::SignatureState};
 use crate::time::UtcTime;
-use crate::url::target::Target;
+use crate::url::path::Target;
 
-use super::clock::{Clock, LastMinute};
 use super::host::{client_without_port, host_and_port, number_of_port, quoted_addresses};
+use super::signature::Rest;
+use super::time::{Clock, LastMinute, Time};
 use super::{escape::Escaping, field::RawField, reject::Reject, request, response::ResponseFields};
-use super::{signature::Rest, time::Time};
 
 /// The fields of a line, found but not parsed.
 #[derive(Clone, Copy, Debug)]

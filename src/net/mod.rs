@@ -11,9 +11,7 @@ pub mod settings;
 
 pub mod address;
 pub mod coding;
-pub(crate) mod dotted;
 mod ftp;
-pub mod ftp_reply;
 pub(crate) mod http;
 
 pub mod batch;

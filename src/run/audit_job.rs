@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc};
 
-use crate::audit::client_key::ClientKey;
+use crate::audit::client::ClientKey;
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
@@ -10,10 +10,11 @@ use crate::input::source::{Source, expand};
 use crate::report::{outputs::Overwrite, summary_table::SummaryView};
 
 use super::audit::{AuditRun, Destination};
+use super::console::{RunOutcome, SharedConsole};
 use super::files::{check_outputs, tcp_use};
 use super::setup::{Setup, refusal};
-use super::{collect::CollectedInput, configured::ConfiguredSite, console::SharedConsole};
-use super::{crawler_names::known_view, outcome::RunOutcome, written::ResultFormat};
+use super::written::ResultFormat;
+use super::{collect::CollectedInput, configured::ConfiguredSite, crawlers::known_view};
 
 /// An audit that is ready to be set up.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{ffi::OsString, thread::available_parallelism, time::Instant};
 
 use crate::archive::Store;
-use crate::audit::probe::examine;
+use crate::audit::parse_rate::examine;
 use crate::classify;
 use crate::classify::input_format::{
     CrawlerSource, InputFormat, ListSyntax, WantedColumns, writing_of,
@@ -21,16 +21,15 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, Source, expand};
 use crate::judge::{Judge, messages::failure_messages, profile::CrawlerProfile};
-use crate::logs::hints::Hints;
+use crate::logs::format::Hints;
 use crate::numbers::{counted, grouped};
 use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::staged::is_stdout;
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
-use super::console::{SharedConsole, Watched};
-use super::sandbox::access_rights::TcpUse;
-use super::{crawler_names::NamedCrawlers, outcome::RunOutcome, output::STDOUT_NAME};
+use super::console::{RunOutcome, SharedConsole, Watched};
+use super::{crawlers::NamedCrawlers, output::STDOUT_NAME, sandbox::access_rights::TcpUse};
 
 /// Lists of URLs that are ready to be classified.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use crate::archive::writer::{Writer, snapshot_of};
 use crate::archive::{Store, directory::Directory, reader::Archive, refuse_url};
 use crate::audit::origin_options::OriginOptions;
 use crate::audit::prepass::{AskedOrigins, FirstPass, Wanted};
-use crate::audit::{Options, client_key::ClientKey, identities::Identities};
+use crate::audit::{Options, client::ClientKey, identities::Identities};
 use crate::config::{audit_config::AuditConfig, setting::Seconds};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -20,8 +20,8 @@ use crate::net::batch::{FetchBatch, FetchProgress, fetch_all};
 use crate::net::settings::{Ports, Reach, Settings, USUAL_PORTS};
 use crate::net::{fetch::Fetched, outcome::FetchOutcome};
 use crate::numbers::{counted, grouped};
-use crate::url::dialect::Dialect;
 use crate::url::origin::{Origin, default_port};
+use crate::url::path::Dialect;
 
 use super::console::{Console, SharedConsole, Watched};
 use super::first_pass::{check_can_be_read_twice, first_pass};

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::audit::dns_names::{ArchivedNames, DnsCandidates};
 use crate::audit::identities::{Identities, Names};
-use crate::audit::{archived_names::ArchivedNames, dns_candidates::DnsCandidates};
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::registry::Registry;
 use crate::crawlers::{bundled_ranges::BundledRanges, key_archive::KeyArchive, ranges::Ranges};

@@ -13,7 +13,8 @@ use crate::report::outputs::{Outputs, Overwrite};
 use crate::staged::is_stdout;
 use crate::table::escape::{has_hidden, visible};
 
-use super::{console::SharedConsole, outcome::RunOutcome, sandbox::access_rights::TcpUse};
+use super::console::{RunOutcome, SharedConsole};
+use super::sandbox::access_rights::TcpUse;
 
 /// An import that is ready to run.
 #[derive(Debug)]

@@ -5,16 +5,15 @@ use std::{fs, path::PathBuf};
 use crate::archive::import::list_names::ListNames;
 use crate::archive::import::lists::{ImportedLists, ListImport};
 use crate::archive::import::{files::FetchedAt, list_history::import_git_lists};
+use crate::crawlers::key_archive::{KEY_DIRECTORIES, SignatureAgent};
 use crate::crawlers::range_archive::{ADDRESS_LISTS, PublishedKind, RangeArchive};
-use crate::crawlers::signature_agents::SignatureAgent;
-use crate::crawlers::{key_archive::KEY_DIRECTORIES, manifest::MANIFEST, range_files::HISTORY};
+use crate::crawlers::{manifest::MANIFEST, range_files::HISTORY};
 use crate::error::{Error, Result};
 use crate::numbers::counted;
 use crate::report::outputs::{Outputs, Overwrite, check_directory_name};
 
-use super::console::{Access, SharedConsole};
-use super::sandbox::access_rights::TcpUse;
-use super::{crawler_names::registry, outcome::RunOutcome, robots::named::named_time};
+use super::console::{Access, RunOutcome, SharedConsole};
+use super::{crawlers::registry, robots::named::named_time, sandbox::access_rights::TcpUse};
 
 /// The most problems that are listed; the others are counted.
 const PROBLEMS_SHOWN_MAX: usize = 20;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{ffi::OsString, sync::Arc};
 
-use crate::audit::{client_key::ClientKey, model::ReportModel, tally::Tally};
+use crate::audit::{client::ClientKey, model::ReportModel, tally::Tally};
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::{crawler::Crawler, identity::Identity};
 use crate::error::{Error, Result};

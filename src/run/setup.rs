@@ -15,7 +15,7 @@ use crate::crawlers::network_names::{NetworkNames, network};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::{Judge, timeline::BeforeFirst};
-use crate::logs::{haproxy::Captures, hints::Hints, json::own_names::OwnNames, own_format};
+use crate::logs::{format::Hints, json::own_names::OwnNames, own_format, proxies::Captures};
 use crate::report::privacy::{Addresses, Privacy, Queries};
 use crate::report::threshold::Threshold;
 use crate::robots::usage::UsageSignal;

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY};
 use crate::error::{Error, Result};
-use crate::pipeline::both::both;
+use crate::pipeline::parallel::both;
 use crate::report::json_lines::{json_document, json_lines};
 use crate::report::run::{EvidenceFile, run_json};
 use crate::report::tables::{PAGE, RUN_JSON, TABLES, tables_of};

@@ -6,7 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use crate::crawlers::{range_files::file_name, registry::Registry, renamed_lists::all_urls};
+use crate::crawlers::range_files::{all_urls, file_name};
+use crate::crawlers::registry::Registry;
 use crate::time::UtcTime;
 
 use super::time_named;

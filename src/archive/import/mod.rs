@@ -13,7 +13,6 @@ pub mod manifest;
 pub mod warc;
 pub mod warc_memory;
 
-mod git_objects;
 mod git_process;
 mod record;
 

@@ -20,9 +20,11 @@ use crate::measures::{request_kind::RequestsOfKind, signatures::Signatures};
 use crate::merge::Merge;
 use crate::url::path::PathQuery;
 
-use super::counts::{Counts, OriginRows, TimesEnd, renumbered_paths, renumbered_sections};
+use super::counts::{
+    Counts, OriginRows, TimesEnd, UserAgentTally, renumbered_paths, renumbered_sections,
+};
 use super::rows::{FinishedRows, OriginId, RowLimits, Rows};
-use super::{paths::PathCounter, sections::Sections, urls::UrlPart, user_agents::UserAgentTally};
+use super::{paths::PathCounter, sections::Sections, urls::UrlPart};
 
 /// The most user agents of unknown crawlers; the rest is `(others)`.
 pub(crate) const UNKNOWN_CRAWLERS_MAX: usize = 10_000;

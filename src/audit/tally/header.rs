@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use serde_json::{Map, Value};
 
+use crate::audit::origin_key::OriginKey;
 use crate::crawlers::{crawler::Crawler, registry::Registry};
 use crate::digest::Digest;
-use crate::input::{copies::Repeats, sketch::ContentSketch};
-use crate::logs::limitation::Limitation;
+use crate::input::{content_hash::ContentSketch, copies::Repeats};
+use crate::logs::reject::Limitation;
+use crate::measures::sums::is_default;
 use crate::merge::Merge;
 use crate::robots::{RobotsBody, foreign::Foreign};
 use crate::time::Day;
 
-use super::super::origin_key::OriginKey;
 use super::{identity_sources::IdentitySources, rulings::Rulings};
-use crate::measures::sums::is_default;
 
 /// Grows by one when a tally changes its meaning.
 pub(crate) const SCHEMA_VERSION: u32 = 2;

@@ -11,9 +11,9 @@ use crate::crawlers::identity::Actor;
 use crate::logs::record::Record;
 use crate::merge::Merge;
 
-use super::path_counts::{PathCounts, PathTallies};
-use super::urls::{UrlPart, Urls, url_hash};
-use super::{section_counts::push_origin, sections::rank};
+use super::counts::{PathCounts, PathTallies};
+use super::sections::rank;
+use super::urls::{UrlPart, Urls, push_origin, url_hash};
 
 /// The most paths.
 const PATHS_MAX: usize = 20_000;

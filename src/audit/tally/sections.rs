@@ -19,7 +19,7 @@ use crate::merge::Merge;
 
 use super::counts::OriginRows;
 use super::rows::{OriginId, Rows};
-use super::section_counts::{
+use super::urls::{
     NAMED, SectionCounts, SectionTallies, SectionTally, first_level, origin_and_path, push_origin,
 };
 

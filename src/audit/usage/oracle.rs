@@ -15,7 +15,8 @@ mod tests {
     use crate::merge::Merge;
     use crate::random::Random;
     use crate::time::UtcTime;
-    use crate::url::{dialect::Dialect, origin::Origin, path::prepare};
+    use crate::url::origin::Origin;
+    use crate::url::path::{Dialect, prepare};
 
     use crate::measures::crawler_tally::CrawlerTally;
 

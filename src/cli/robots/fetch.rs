@@ -4,14 +4,15 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use crate::cli::network::{NetworkArgs, seconds};
-use crate::cli::{console::console, help::short, progress::Show};
-use crate::config::{setting::Seconds, size::whole};
+use crate::cli::console::{Show, console};
+use crate::cli::help::short;
+use crate::cli::shared::{NetworkArgs, seconds};
+use crate::config::{amounts::whole, setting::Seconds};
 use crate::error::Result;
 use crate::net::settings::{Ports, Reach};
-use crate::run::{fetching::LoggedLimits, outcome::RunOutcome, robots::fetch::FetchRun};
+use crate::run::{console::RunOutcome, fetching::LoggedLimits, robots::fetch::FetchRun};
 
-use super::archive_arg::ArchiveArg;
+use super::queries::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-fetch.txt");
 

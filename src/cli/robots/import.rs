@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::{console::console, help::short, progress::Show};
+use crate::cli::console::{Show, console};
+use crate::cli::help::short;
 use crate::error::Result;
-use crate::run::{outcome::RunOutcome, robots::import::ImportRun};
+use crate::run::{console::RunOutcome, robots::import::ImportRun};
 
-use super::archive_arg::ArchiveArg;
+use super::queries::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-import.txt");
 

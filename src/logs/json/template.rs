@@ -5,9 +5,10 @@
 //! and unusual numbers are left to the scan of the whole structure, which gives the same values.
 
 use crate::bytes::equal;
-use crate::logs::json::key_tree::{KeyTree, Node, ValueSlot};
-use crate::logs::json::scan::{JsonValue, put};
 use crate::logs::{escape::Escaping, field::RawField};
+
+use super::keys::{KeyTree, Node, ValueSlot};
+use super::scan::{JsonValue, put};
 
 /// The templates that are kept: a program has few, and each is tried.
 const TEMPLATES_MAX: usize = 4;
@@ -152,7 +153,7 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logs::json::key_predictor::KeyPredictor;
+    use crate::logs::json::keys::KeyPredictor;
     use crate::logs::json::scan::scan;
     use crate::random::Random;
 

@@ -1,10 +1,10 @@
 //! The shares of requests that kept a directive, and of those before and since a change.
 
-use crate::audit::comparison::{compared_changes, compared_day, comparison, has_compared_changes};
-use crate::audit::compliance::{
-    OriginCompliance, Scope, compliance, compliance_at_origins, conducts,
-};
 use crate::audit::model::ReportModel;
+use crate::audit::shares::{
+    OriginCompliance, Scope, compared_changes, compared_day, comparison, compliance,
+    compliance_at_origins, conducts, has_compared_changes,
+};
 use crate::crawlers::identity::Actor;
 use crate::measures::sums::Compliance;
 use crate::report::table::table;

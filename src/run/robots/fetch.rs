@@ -9,12 +9,11 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, expand};
 use crate::net::settings::{Ports, Reach, Settings, Trust, UserAgent};
-use crate::run::console::{Console, KeptMessages, SharedConsole};
+use crate::run::console::{Console, KeptMessages, RunOutcome, SharedConsole};
 use crate::run::fetching::{
     FetchSummary, LISTED_MAX, LoggedLimits, Origins, is_fetchable, origins_asked,
 };
-use crate::run::sandbox::access_rights::TcpUse;
-use crate::run::{audit_progress::AuditProgress, outcome::RunOutcome};
+use crate::run::{audit_progress::AuditProgress, sandbox::access_rights::TcpUse};
 use crate::url::origin::Origin;
 
 use super::named::{check_archive, named_origin};

@@ -13,8 +13,8 @@ use crate::archive::reader::Archive;
 use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
 use crate::numbers::counted;
-use crate::run::console::{Access, Console, SharedConsole, Watched};
-use crate::run::{outcome::RunOutcome, sandbox::access_rights::TcpUse};
+use crate::run::console::{Access, Console, RunOutcome, SharedConsole, Watched};
+use crate::run::sandbox::access_rights::TcpUse;
 use crate::url::origin::Origin;
 
 use super::named::{check_archive, named_origin, named_time};

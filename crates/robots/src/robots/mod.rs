@@ -4,7 +4,6 @@ pub mod model;
 
 pub mod crawl_delay;
 mod dictionary;
-pub mod field;
 pub mod foreign;
 pub mod lines;
 pub mod parse;

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use crate::named_enum;
 
 use super::dictionary;
-use super::field::{Field, Separator, strip};
+use super::lines::{Field, Separator, strip};
 
 /// The most statements of a file, and the most licences; later ones are ignored.
 pub const USAGE_LINES_MAX: usize = 1000;

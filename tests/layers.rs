@@ -22,6 +22,7 @@ const LAYERS: &[&[&str]] = &[
         "numbers",
         "random",
         "statistics",
+        "structured_fields",
         "time",
     ],
     &["bounded", "staged", "url"],

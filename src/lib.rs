@@ -44,7 +44,7 @@
 )]
 
 #[doc(hidden)]
-pub use botaudit_robots::{bytes, matcher};
+pub use botaudit_robots::{bytes, matcher, structured_fields};
 
 // The modules stand in reading order, from the lowest layer to the highest. A module uses only
 // modules of lower layers, which `tests/layers.rs` checks.

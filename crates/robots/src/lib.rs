@@ -57,6 +57,8 @@
 pub mod bytes;
 mod named_enum;
 #[doc(hidden)]
+pub mod structured_fields;
+#[doc(hidden)]
 pub mod url;
 
 #[doc(hidden)]

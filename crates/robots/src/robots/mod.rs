@@ -3,7 +3,6 @@
 pub mod model;
 
 pub mod crawl_delay;
-mod dictionary;
 pub mod foreign;
 pub mod lines;
 pub mod parse;

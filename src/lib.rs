@@ -132,6 +132,8 @@ pub mod run;
 pub mod cli;
 
 pub use crate::config::amounts::Money;
+pub use crate::run::written::{ExampleRequest, ReportTable, TableRow, ViolationRow};
+pub use crate::table::schema::Cell;
 pub use botaudit_robots::{
     Decision, Dialect, InvalidToken, Matcher, RobotsTxt, StarGroups, first_product_token,
 };
@@ -146,8 +148,6 @@ pub use error::{Error, ErrorKind, Result};
 pub use robots::usage::UsageSignal;
 pub use run::audit_progress::AuditProgress;
 pub use run::library::{Audit, AuditReport, AuditRow};
-pub use run::report_tables::{ExampleRequest, ReportTable, TableRow, ViolationRow};
-pub use table::cell::Cell;
 pub use table::schema::Column;
 pub use time::{Day, UtcTime};
 pub use url::origin::Origin;

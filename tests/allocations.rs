@@ -6,10 +6,10 @@
 use allocation_counter::measure;
 
 use botaudit::archive::Store;
+use botaudit::classify::answer::Detail;
 use botaudit::classify::batch::{BatchContext, BatchMemory, JudgedBatch, judge};
 use botaudit::classify::input_format::{CrawlerSource, InputFormat};
 use botaudit::classify::known_origin::OriginCache;
-use botaudit::classify::outcome::Detail;
 use botaudit::classify::rows::InputRows;
 use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::crawlers::registry::Registry;

@@ -13,8 +13,9 @@ use crate::report::tables::{crawlers::SUMMARY, robots_fetches::ROBOTS_FETCHES, r
 use crate::table::csv::{CrawlerCells, EachRow};
 use crate::url::origin::Origin;
 
-use super::{Files, Reporter, letter::letter, requests::EvidenceRows, robots::deciding_texts};
-use super::{signed::write_signed, subject::Subject, write_file, xarf::message};
+use super::letter::{letter, message};
+use super::requests::{EvidenceRows, write_signed};
+use super::{Files, Reporter, robots::deciding_texts, subject::Subject, write_file};
 
 /// The most messages, one for each client; those with the most requests.
 const MESSAGES_MAX: usize = 20;

@@ -6,9 +6,7 @@ pub mod folder;
 mod letter;
 mod requests;
 mod robots;
-mod signed;
 pub mod subject;
-mod xarf;
 
 use std::{fs::File, io::Write, path::Path};
 

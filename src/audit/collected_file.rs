@@ -23,8 +23,7 @@ use super::origin_key::{OriginKey, OriginRank};
 use super::packed::{self, Unreadable};
 use super::prepass::{AskedOrigins, Collected};
 use super::repeated_content::{NamedContent, repeated_contents};
-use super::tally::header::{RegistrySummary, ReportedOptions};
-use super::tally::made_by::{MadeBy, merge_options};
+use super::tally::header::{MadeBy, RegistrySummary, ReportedOptions, merge_options};
 use super::tally::rows::STRANGERS_MAX;
 use super::{client::KeyFingerprint, memory_limit::MemoryLimit};
 

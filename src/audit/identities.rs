@@ -10,8 +10,9 @@ use crate::crawlers::identity::{ContradictingTimes, Identity, IdentityAnswer, Pr
 use crate::crawlers::ranges::{RangeAnswer, Ranges};
 use crate::crawlers::{address_times::Period, bundled_ranges::BundledRanges, crawler::CrawlerId};
 use crate::crawlers::{key_archive::KeyArchive, networks::Network, registry::Registry};
-use crate::net::dns_cache::DnsCache;
-use crate::net::forward_confirmed::{CheckedClaims, Confirmation, DomainClaim, check_all};
+use crate::net::forward_confirmed::{
+    CheckedClaims, Confirmation, DnsCache, DomainClaim, check_all,
+};
 use crate::net::{address::is_public, dns::Resolver, dns_archive::ConfirmedName};
 use crate::time::UtcTime;
 

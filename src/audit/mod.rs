@@ -5,7 +5,6 @@
 //! count the chunks, and the sums are merged. Only finished sums leave a worker, so reports do not
 //! depend on the number of threads or the size of chunks.
 
-mod altered_answers;
 mod cells;
 mod chunk_queue;
 pub mod client;
@@ -49,9 +48,7 @@ pub mod sites;
 pub mod snapshots;
 pub mod tally;
 pub mod unknown;
-pub mod usage;
 mod warnings;
-pub mod what_if_rows;
 pub mod worker;
 
 use std::{collections::BTreeMap, sync::Arc};

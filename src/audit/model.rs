@@ -18,13 +18,13 @@ use crate::time::Day;
 
 use super::conduct::{Conduct, ConductLimits};
 use super::crawler_row::{ActorRow, Broken, Delayed};
+use super::draft::{WhatIf, WhatIfSums};
 use super::path_rows::{PathRows, SectionRows};
+use super::quotes::{UsageRow, UsedRobots};
 use super::tally::{counts::UserAgentTally, header::ReportedOptions};
-use super::what_if_rows::{WhatIf, WhatIfSums};
 use super::{coverage::Coverage, hours::Hours, input_tally::Input, log_outages::OutageEvidence};
-use super::{parse_rate::UnreadLogs, quotes::UsedRobots, reaction_rows::ReactionRow};
-use super::{referral_rows::ReferralRows, sessions::SessionTally, snapshots::Snapshots};
-use super::{unknown::UnknownCrawler, usage::UsageRow};
+use super::{parse_rate::UnreadLogs, reaction_rows::ReactionRow, referral_rows::ReferralRows};
+use super::{sessions::SessionTally, snapshots::Snapshots, unknown::UnknownCrawler};
 
 /// Everything that a report says.
 #[derive(Debug)]

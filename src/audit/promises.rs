@@ -10,9 +10,7 @@ use crate::crawlers::crawler::{
     CrawlDelaySupport, Crawler, InformationSource, Obligation, StatedPolicy,
 };
 use crate::crawlers::identity::{Actor, Identity};
-use crate::measures::crawler_tally::Times;
-use crate::measures::draft_effect::WhatIfChange;
-use crate::measures::sums::Compliance;
+use crate::measures::{crawler_tally::Times, draft_effect::WhatIfChange, sums::Compliance};
 use crate::merge::sum;
 use crate::robots::model::StarGroups;
 use crate::statistics::wilson_interval;

@@ -9,12 +9,10 @@ pub mod counts;
 pub mod file;
 pub mod header;
 pub mod identity_sources;
-pub mod made_by;
 pub mod merge;
 pub mod paths;
 pub mod rows;
 pub mod rulings;
-pub mod sections;
 pub mod urls;
 
 use crate::judge::origin_history::SnapshotInForce;

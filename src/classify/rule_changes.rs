@@ -13,7 +13,7 @@ use crate::table::schema::{TableSchema, column, joined, line_number, time};
 use crate::time::UtcTime;
 use crate::url::path::Dialect;
 
-use super::outcome::shown;
+use super::answer::shown;
 use super::restrictions::{NamedProfile, TakeRow};
 
 /// The possible values of a restriction.

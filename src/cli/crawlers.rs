@@ -6,10 +6,10 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::error::Result;
+use crate::run::console::RunOutcome;
 use crate::run::crawlers::{CrawlersQuestion, answer, check_registry};
 use crate::run::downloads::{FetchKeysRun, FetchRangesRun};
-use crate::run::import_ranges::{ImportRangesRun, ImportedKind};
-use crate::run::{console::RunOutcome, import_card::ImportCardRun};
+use crate::run::imports::{ImportCardRun, ImportRangesRun, ImportedKind};
 
 use super::console::{Show, console};
 use super::help::short;

@@ -12,7 +12,6 @@ mod deny;
 mod evidence;
 mod formats;
 mod help;
-mod init;
 mod lint;
 mod manual;
 mod merge;
@@ -28,14 +27,13 @@ use std::{ffi::OsString, path::Path, process::ExitCode};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use shared::SummaryFlags;
 
 use crate::error::{Error, Result};
 use crate::run::console::RunOutcome;
 use crate::table::escape::{has_hidden, visible};
 
 use help::{dense, short_of_program};
-use shared::error;
+use shared::{SummaryFlags, error};
 use terminal::{OutputStream, TerminalArgs, color_of};
 
 const HELP: &str = include_str!("help/start.txt");
@@ -65,7 +63,7 @@ enum Command {
     Classify(classify::ClassifyArgs),
     Lint(lint::LintArgs),
     Nightly(nightly::NightlyArgs),
-    Init(init::InitArgs),
+    Init(nightly::InitArgs),
     Robots(robots::RobotsArgs),
     Completions(completions::CompletionsArgs),
     Man(manual::ManArgs),

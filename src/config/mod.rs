@@ -3,7 +3,6 @@
 pub mod amounts;
 pub mod audit_config;
 mod configuration;
-pub mod fault;
 pub mod file;
 pub mod option;
 pub mod option_value;

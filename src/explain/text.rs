@@ -11,8 +11,8 @@ use crate::table::escape::visible;
 use super::words::{
     binding_words, change, field_name, name, reason, shown, undecided_words, verdict,
 };
-use super::{DialectVerdict, Explanation, File, Located, Undecided, checked_crawler::CrawlerKind};
-use super::{in_force::InForce, reason::DecisionReason};
+use super::{DialectVerdict, Explanation, File, InForce, Located, Undecided};
+use super::{checked_crawler::CrawlerKind, reason::DecisionReason};
 
 /// The most rules and User-agent lines that are shown; the others are counted.
 const SHOWN_MAX: usize = 20;

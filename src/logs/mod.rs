@@ -3,9 +3,9 @@
 //! Nothing here fails: hostile lines give a [`reject::Reject`], which is counted. A format is a
 //! named [`parser::LineParser`]; [`registry`] lists the built-in formats.
 
-pub mod csv;
 pub mod detect;
 pub mod format;
+pub mod named_columns;
 pub mod own_format;
 pub mod registry;
 
@@ -18,7 +18,6 @@ mod nginx_format;
 pub mod template;
 
 mod cdx;
-pub mod ltsv;
 
 mod aws;
 mod combined;

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use crate::logs::csv::Csv;
 use crate::time::Zone;
 
+use super::named_columns::{Csv, Ltsv};
 use super::proxies::{self, Captures};
 use super::reject::{Limitation, Skip};
 use super::usual::UsualLayout;
 use super::w3c::{self, W3c};
-use super::{LineContent, aws, cdx::Cdx, combined, json::Json, ltsv::Ltsv, template::Template};
+use super::{LineContent, aws, cdx::Cdx, combined, json::Json, template::Template};
 
 /// The layout of lines. Cheap to clone, because large parts are shared.
 #[derive(Clone, Debug)]

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use crate::error::Result;
-use crate::logs::csv::Csv;
 
 use super::combined::{
     is_gandi, is_haproxy_json, is_ingress_nginx, is_lighttpd, is_most_of, is_traefik, is_varnish,
 };
 use super::json::{Json, dialect::JsonDialect};
+use super::named_columns::{Csv, Ltsv};
 use super::template::{TemplateToken, compile};
 use super::w3c::{W3c, W3cDialect};
-use super::{apache_format, cdx::Cdx, escape::Escaping, format::Hints, ltsv::Ltsv, nginx_format};
+use super::{apache_format, cdx::Cdx, escape::Escaping, format::Hints, nginx_format};
 use super::{parser::LineParser, proxies::Captures, reject::Limitation};
 
 /// Makes a parser from the first lines of a file and the settings of the user.

@@ -14,11 +14,9 @@ pub mod coding;
 mod ftp;
 pub(crate) mod http;
 
-pub mod batch;
 pub mod fetch;
-mod host_queue;
+pub mod host_queue;
 
 pub mod dns;
 pub(crate) mod dns_archive;
-pub mod dns_cache;
 pub mod forward_confirmed;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::audit::extent::{Extent, ReadRange};
-use crate::config::{audit_config::OPTIONS, fault::Fault, file::SiteConfig};
+use crate::config::{audit_config::OPTIONS, file::SiteConfig, setting::Fault};
 use crate::error::Result;
 use crate::input::content_hash::Checkpoint;
 use crate::input::copies::{DistinctLogs, ShortCopies, is_beginning, without_copies};

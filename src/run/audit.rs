@@ -25,16 +25,15 @@ use crate::table::escape::visible;
 use crate::time::UtcTime;
 
 use super::collect::{CollectedInput, write_collected};
-use super::console::{Console, RunOutcome};
+use super::console::{Console, RunOutcome, STDOUT_NAME};
 use super::fetching::{archive_to_fill, fetch_logged};
 use super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
+use super::formats::check_json_fields;
 use super::notes::{note_formats, note_repeats, note_rules, warn_of_robots_errors};
+use super::setup::{Setup, Verification};
 use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
-use super::{
-    formats::check_json_fields, identity::Verification, output::STDOUT_NAME, setup::Setup,
-};
 
 /// An audit that is ready to run.
 #[derive(Debug)]

@@ -16,9 +16,9 @@ use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::UtcTime;
 use crate::url::{origin::Origin, path::Dialect};
 
-use super::console::{Console, RunOutcome, SharedConsole};
+use super::console::{Console, RunOutcome, SharedConsole, cannot_print};
 use super::crawlers::{or_token, registry, unknown_crawler};
-use super::{output::cannot_print, sandbox::access_rights::TcpUse};
+use super::sandbox::access_rights::TcpUse;
 
 /// The longest URL that is accepted, in bytes. By default, Apache and nginx refuse a request line
 /// over 8 KiB. Every rule is tried in both dialects, and the time grows with the URL: the worst

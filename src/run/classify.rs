@@ -7,6 +7,8 @@ use std::{ffi::OsString, thread::available_parallelism, time::Instant};
 use crate::archive::Store;
 use crate::audit::parse_rate::examine;
 use crate::classify;
+use crate::classify::answer::{Detail, VerdictWord};
+use crate::classify::batch::BatchContext;
 use crate::classify::input_format::{
     CrawlerSource, InputFormat, ListSyntax, WantedColumns, writing_of,
 };
@@ -15,7 +17,6 @@ use crate::classify::options::{
 };
 use crate::classify::summary::{SortedSummary, Summary, VerdictCounts, write_summary};
 use crate::classify::verdicts::{Layout, Verdicts, Width};
-use crate::classify::{answer::VerdictWord, batch::BatchContext, outcome::Detail};
 use crate::config::setting::THREADS_MAX;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -28,8 +29,8 @@ use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::staged::is_stdout;
 use crate::url::path::Dialect;
 
-use super::console::{RunOutcome, SharedConsole, Watched};
-use super::{crawlers::NamedCrawlers, output::STDOUT_NAME, sandbox::access_rights::TcpUse};
+use super::console::{RunOutcome, STDOUT_NAME, SharedConsole, Watched};
+use super::{crawlers::NamedCrawlers, sandbox::access_rights::TcpUse};
 
 /// Lists of URLs that are ready to be classified.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use crate::judge::Judge;
 use crate::staged::replace_private;
 
 use super::first_pass::{check_any_opened, first_pass, wanted};
-use super::setup::Setup;
-use super::{console::RunOutcome, fetching::known_store, identity::ranges, notes::note_repeats};
+use super::setup::{Setup, ranges};
+use super::{console::RunOutcome, fetching::known_store, notes::note_repeats};
 
 /// The result of a first pass, if it was read from a file.
 #[derive(Clone, Debug)]

@@ -22,8 +22,8 @@ use crate::report::outputs::{OutputContent, Outputs, Overwrite, check_directory_
 use crate::signatures::check::DIRECTORY_PATH;
 use crate::url::origin::Origin;
 
-use super::console::{RunOutcome, SharedConsole};
-use super::{crawlers::registry, output::path_text, sandbox::access_rights::TcpUse};
+use super::console::{RunOutcome, SharedConsole, path_text};
+use super::{crawlers::registry, sandbox::access_rights::TcpUse};
 
 /// The most pages that are named because they could not be read.
 const PROBLEMS_SHOWN_MAX: usize = 5;

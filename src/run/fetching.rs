@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::mutex::lock;
-use crate::net::batch::{FetchBatch, FetchProgress, fetch_all};
+use crate::net::host_queue::{FetchBatch, FetchProgress, fetch_all};
 use crate::net::settings::{Ports, Reach, Settings, USUAL_PORTS};
 use crate::net::{fetch::Fetched, outcome::FetchOutcome};
 use crate::numbers::{counted, grouped};

@@ -7,7 +7,6 @@ pub mod coding;
 pub mod files;
 pub mod git;
 pub(crate) mod list_history;
-pub(crate) mod list_names;
 pub(crate) mod lists;
 pub mod manifest;
 pub mod warc;

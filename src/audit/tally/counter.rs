@@ -23,8 +23,9 @@ use crate::url::path::PathQuery;
 use super::counts::{
     Counts, OriginRows, TimesEnd, UserAgentTally, renumbered_paths, renumbered_sections,
 };
+use super::paths::{PathCounter, Sections};
 use super::rows::{FinishedRows, OriginId, RowLimits, Rows};
-use super::{paths::PathCounter, sections::Sections, urls::UrlPart};
+use super::urls::UrlPart;
 
 /// The most user agents of unknown crawlers; the rest is `(others)`.
 pub(crate) const UNKNOWN_CRAWLERS_MAX: usize = 10_000;

@@ -19,8 +19,7 @@ use crate::numbers::counted;
 
 use super::counter::{Counter, TallyLimits};
 use super::file::{DAMAGED, PackedTally, unreadable};
-use super::header::{Header, InputSummary, RobotsVersion};
-use super::made_by::{MadeBy, merge_options};
+use super::header::{Header, InputSummary, MadeBy, RobotsVersion, merge_options};
 use super::{Tally, counts::Counts};
 
 /// The next step for tallies that cannot be merged.

@@ -1,7 +1,6 @@
 //! `botaudit robots`: an archive of robots.txt versions.
 
 mod fetch;
-mod import;
 mod queries;
 mod restrictions;
 
@@ -25,7 +24,7 @@ pub(crate) struct RobotsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Import(import::ImportArgs),
+    Import(fetch::ImportArgs),
     Fetch(fetch::FetchArgs),
     List(queries::ListArgs),
     Show(queries::ShowArgs),

@@ -1,7 +1,6 @@
 //! Archives of robots.txt versions: filled, and asked.
 
 pub mod fetch;
-pub mod import;
 pub(crate) mod name_table;
 pub(crate) mod named;
 pub mod queries;

@@ -273,7 +273,7 @@ fn open<'a>(
 }
 
 /// The user's settings for all files.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Hints {
     /// The format; `None` if it is detected for each file.
     pub format: Option<Format>,
@@ -285,17 +285,4 @@ pub struct Hints {
     pub json_fields: Option<OwnNames>,
     /// The user agent of requests in crawls that do not name one.
     pub user_agent: Option<Arc<[u8]>>,
-}
-
-impl Default for Hints {
-    /// No settings.
-    fn default() -> Hints {
-        Hints {
-            format: None,
-            zone: Zone::UTC,
-            haproxy_captures: None,
-            json_fields: None,
-            user_agent: None,
-        }
-    }
 }

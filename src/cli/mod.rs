@@ -5,7 +5,6 @@
 mod audit;
 mod check;
 mod classify;
-mod completions;
 mod console;
 mod crawlers;
 mod deny;
@@ -65,7 +64,7 @@ enum Command {
     Nightly(nightly::NightlyArgs),
     Init(nightly::InitArgs),
     Robots(robots::RobotsArgs),
-    Completions(completions::CompletionsArgs),
+    Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
 

@@ -12,15 +12,17 @@ use std::path::Path;
 use std::time::Instant;
 
 use botaudit::archive::Store;
+use botaudit::audit;
+use botaudit::audit::Options;
 use botaudit::audit::identities::Identities;
 use botaudit::audit::model::ReportModel;
+use botaudit::audit::progress::Progress;
 use botaudit::audit::tally;
-use botaudit::audit::{self, Options, progress::Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;
-use botaudit::url::dialect::Dialect;
 use botaudit::url::origin::Origin;
+use botaudit::url::path::Dialect;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

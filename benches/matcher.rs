@@ -14,7 +14,7 @@ use botaudit::matcher::precedence::rank;
 use botaudit::matcher::reference;
 use botaudit::robots::model::{Directive, ParsedRobotsTxt, Rule};
 use botaudit::robots::parse::parse_body;
-use botaudit::url::dialect::Dialect::Google;
+use botaudit::url::path::Dialect::Google;
 use botaudit::url::path::prepare;
 
 use std::collections::BTreeMap;

@@ -4,22 +4,17 @@
 //!
 //! `cargo bench --bench parse` prints CSV; the answers are checked first.
 
-use std::hint::black_box;
 use std::io::{Cursor, Write};
-use std::sync::Arc;
-use std::time::Instant;
+use std::{hint::black_box, sync::Arc, time::Instant};
 
-use botaudit::input::chunks::Chunks;
-use botaudit::input::lines::lines;
-use botaudit::input::open::Opened;
-use botaudit::input::source::FileId;
+use botaudit::input::{chunks::Chunks, lines::lines, open::Opened, source::FileId};
 use botaudit::logs::LineContent;
 use botaudit::logs::detect::{detect, named};
 use botaudit::logs::format::Format;
-use botaudit::logs::hints::Hints;
-use botaudit::logs::limitation::Limitation;
+use botaudit::logs::format::Hints;
 use botaudit::logs::record::Scratch;
 use botaudit::logs::registry::{BuiltinFormat, ENTRIES};
+use botaudit::logs::reject::Limitation;
 use flate2::{Compression, write::GzEncoder};
 
 const LINES: u64 = 200_000;

@@ -44,7 +44,7 @@
 )]
 
 #[doc(hidden)]
-pub use botaudit_robots::{bytes, matcher};
+pub use botaudit_robots::{bytes, matcher, structured_fields};
 
 // The modules stand in reading order, from the lowest layer to the highest. A module uses only
 // modules of lower layers, which `tests/layers.rs` checks.
@@ -131,13 +131,15 @@ pub mod run;
 )]
 pub mod cli;
 
+pub use crate::config::amounts::Money;
+pub use crate::run::written::{ExampleRequest, ReportTable, TableRow, ViolationRow};
+pub use crate::table::schema::Cell;
 pub use botaudit_robots::{
     Decision, Dialect, InvalidToken, Matcher, RobotsTxt, StarGroups, first_product_token,
 };
 pub use classify::answer::VerdictWord;
 pub use classify::classifier::{Classification, Classifier};
 pub use config::audit_config::AuditConfig;
-pub use config::money::Money;
 pub use config::setting::{AddressForm, Percent, Seconds, Timeout, Timezone};
 pub use crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 pub use crawlers::identity::Identity;
@@ -146,8 +148,6 @@ pub use error::{Error, ErrorKind, Result};
 pub use robots::usage::UsageSignal;
 pub use run::audit_progress::AuditProgress;
 pub use run::library::{Audit, AuditReport, AuditRow};
-pub use run::report_tables::{ExampleRequest, ReportTable, TableRow, ViolationRow};
-pub use table::cell::Cell;
 pub use table::schema::Column;
 pub use time::{Day, UtcTime};
 pub use url::origin::Origin;

@@ -184,8 +184,8 @@ impl fmt::Display for Hour {
     }
 }
 
-/// The time zone of the days of a report.
-#[derive(Clone, Debug)]
+/// The time zone of the days of a report; by default UTC.
+#[derive(Clone, Debug, Default)]
 pub struct Zone(Option<TimeZone>);
 
 impl Zone {

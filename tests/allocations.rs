@@ -6,10 +6,10 @@
 use allocation_counter::measure;
 
 use botaudit::archive::Store;
+use botaudit::classify::answer::Detail;
 use botaudit::classify::batch::{BatchContext, BatchMemory, JudgedBatch, judge};
 use botaudit::classify::input_format::{CrawlerSource, InputFormat};
 use botaudit::classify::known_origin::OriginCache;
-use botaudit::classify::outcome::Detail;
 use botaudit::classify::rows::InputRows;
 use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::crawlers::registry::Registry;
@@ -23,7 +23,7 @@ use botaudit::matcher::select::{Selection, select};
 use botaudit::robots::model::ParsedRobotsTxt;
 use botaudit::robots::model::StarGroups;
 use botaudit::robots::parse::parse;
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 use botaudit::url::path::prepare;
 use botaudit::{Matcher, RobotsTxt};
 

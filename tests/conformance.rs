@@ -19,7 +19,7 @@ use botaudit::matcher::decision::IndexedDecision;
 use botaudit::matcher::limits::Limits;
 use botaudit::matcher::reference;
 use botaudit::robots::model::Rule;
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 use botaudit::{Matcher, RobotsTxt};
 use serde::Deserialize;
 

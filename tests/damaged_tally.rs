@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use allocation_counter::measure;
-use botaudit::audit::damaged_file::name_damaged;
 use botaudit::audit::model::ReportModel;
+use botaudit::audit::tally::merge::name_damaged;
 use botaudit::audit::tally::{counter::TallyLimits, merge::merge_files};
 use botaudit::error::Error;
 use botaudit::report::html::page;

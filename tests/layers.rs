@@ -22,6 +22,7 @@ const LAYERS: &[&[&str]] = &[
         "numbers",
         "random",
         "statistics",
+        "structured_fields",
         "time",
     ],
     &["bounded", "staged", "url"],
@@ -60,7 +61,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
 
 /// The most lines of code of the command line, rounded up to the next 50. What a command does belongs
 /// into `run`.
-const CLI_LINES_MAX: usize = 2_350;
+const CLI_LINES_MAX: usize = 2_250;
 
 /// The most items of both packages that are `pub`, rounded up to the next 50. They are what users of the
 /// library, tests, benchmarks and the other packages use; all else is `pub(crate)`, so that the

@@ -16,7 +16,7 @@ use botaudit::lint::known_tokens::KnownTokens;
 use botaudit::lint::lint;
 use botaudit::matcher::{reference, select};
 use botaudit::robots::parse::parse_body;
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 use botaudit::url::path::prepare;
 use random::Random;
 

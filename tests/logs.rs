@@ -7,22 +7,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
-use botaudit::input;
-use botaudit::input::lines::lines;
+use botaudit::input::{self, lines::lines};
 use botaudit::logs::detect::{detect, named};
+use botaudit::logs::format::Hints;
 use botaudit::logs::format::{Format, Reader};
-use botaudit::logs::haproxy::Captures;
-use botaudit::logs::hints::Hints;
-use botaudit::logs::json::own_names::OwnNames;
-use botaudit::logs::limitation::Limitation;
+use botaudit::logs::own_format;
 use botaudit::logs::record::{Record, Scratch};
 use botaudit::logs::registry::{BuiltinFormat, ENTRIES};
-use botaudit::logs::reject::Reject;
-use botaudit::logs::{self, LineContent, own_format};
-use botaudit::time::Zone;
+use botaudit::logs::reject::Limitation;
+use botaudit::logs::{LineContent, json::own_names::OwnNames, proxies::Captures, reject::Reject};
+use botaudit::{logs, time::Zone};
 
 struct Case {
     number: usize,

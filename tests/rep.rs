@@ -26,7 +26,7 @@ use botaudit::matcher::select::select;
 use botaudit::robots::model::StarGroups;
 use botaudit::robots::model::{Directive, Rule};
 use botaudit::robots::parse::parse;
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 use botaudit::url::path::prepare;
 use google_parser::ask;
 use random::Random;

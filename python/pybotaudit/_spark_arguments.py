@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pybotaudit import _tasks
+from pybotaudit import _audit_tasks
 
 _OWN = {
     "--robots": "write robots=",
@@ -57,7 +57,9 @@ def checked_args(args: Sequence[str], robots: str | os.PathLike[str], log: str) 
     with tempfile.TemporaryDirectory() as directory, open(os.devnull, "rb") as nothing:
         own = ["--threads", "1", "--robots", os.path.abspath(robots), "--partial", "trial.tally"]
         try:
-            _tasks.run_command(["audit", *found, *own, f"--name={log}", "-"], directory, nothing)
+            _audit_tasks.run_command(
+                ["audit", *found, *own, f"--name={log}", "-"], directory, nothing
+            )
         except RuntimeError as failure:
             raise ValueError(f"args: {failure}") from None
     return found
@@ -76,7 +78,7 @@ def checked_output(output: str | os.PathLike[str]) -> str:
         empty.touch()
         try:
             # It must not replace the current directory.
-            _tasks.run_command(["report", str(empty), "-o", path], os.getcwd())
+            _audit_tasks.run_command(["report", str(empty), "-o", path], os.getcwd())
         except RuntimeError as failure:
             if not str(failure).startswith(f"{empty}: {_NOT_A_TALLY}"):
                 why = re.sub(r"(?<![\w-])-o\b", "output", str(failure))

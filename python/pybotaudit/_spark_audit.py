@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pybotaudit import _botaudit, _tasks
+from pybotaudit import _audit_tasks, _botaudit
 from pybotaudit._spark_arguments import checked_args, checked_output
 from pybotaudit._spark_paths import distribute, locations, order, warn
 from pybotaudit._spark_robots import check_on_error
@@ -109,14 +109,16 @@ def audit(
     args = checked_args(args, robots, logs[0][0])
     report = checked_output(output)
     groups = _groups(logs, name, parallelism(spark))
-    audits = task("audits", groups=groups, robots=(name, distribute(spark, robots)), args=args)
+    audits = task(
+        "_audit_tasks.audits", groups=groups, robots=(name, distribute(spark, robots)), args=args
+    )
     parts = spark.range(0, len(groups), 1, len(groups)).mapInArrow(audits, _PARTS)
     count = len(groups)
     while count > 1:
         group = F.floor(F.col("part") / _FAN_IN).cast("bigint").alias("part")
         count = -(-count // _FAN_IN)
         parts = parts.select(group, *_PART_NAMES[1:]).repartition(count, "part")
-        parts = parts.groupBy("part").applyInArrow(group_task("merge"), _PARTS)
+        parts = parts.groupBy("part").applyInArrow(group_task("_audit_tasks.merge"), _PARTS)
     rows = sorted(parts.collect(), key=lambda row: row["path"] or "")
     failures = {row["path"]: row["error"] for row in rows if row["error"] is not None}
     if (unmerged := failures.pop(None, None)) is not None:
@@ -132,10 +134,10 @@ def audit(
     tallies += [_botaudit.tally_of_unread(tallies[0], path, why) for path, why in failures.items()]
     found = AuditProblems()
     with tempfile.TemporaryDirectory() as directory:
-        names = _tasks.write_tallies(directory, tallies)
+        names = _audit_tasks.write_tallies(directory, tallies)
         # What the report says decides whether it is written.
         first = os.path.join(directory, "report") if on_error == "fail" else report
-        said = _tasks.run_command(["report", *names, "-o", first], directory)
+        said = _audit_tasks.run_command(["report", *names, "-o", first], directory)
         run = json.loads((Path(first) / "run.json").read_bytes())
         damaged = {log["name"]: log["damage"] for log in run["inputs"] if log["damage"]}
         # Other reasons for exit code 3 are among the warnings about a log.
@@ -153,7 +155,7 @@ def audit(
         warn(found.warnings)
         if on_error == "fail":
             _refuse_incomplete(found, len(logs))
-            _tasks.run_command(["report", *names, "-o", report], directory)
+            _audit_tasks.run_command(["report", *names, "-o", report], directory)
     return found
 
 

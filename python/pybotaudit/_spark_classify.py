@@ -94,7 +94,7 @@ def classify(
     url_column = f"c{names.index(url)}"
     given = robots_rows(robots)
     used = _used(given, needed.select(url_column)) if skip_unused_origins else given
-    known = used.mapInArrow(task("robots_origins", on_error=on_error), given.schema)
+    known = used.mapInArrow(task("_tasks.robots_origins", on_error=on_error), given.schema)
     copies = _copies(needed.select(url_column), partitions, hot_rows)
     urls = _with_origins(needed, url_column)
     urls, known = _salted(urls, known, copies, url_column, partitions)
@@ -109,7 +109,7 @@ def classify(
         "origin", "salt", F.col("robots").isNull(), F.col("robots.fetched_at")
     )
     judge = task(
-        "judge",
+        "_tasks.judge",
         classifier=classifier,
         names=names,
         options=options,
@@ -151,9 +151,11 @@ def _used(robots: DataFrame, urls: DataFrame) -> DataFrame:
 def _with_origins(urls: DataFrame, column: str) -> DataFrame:
     """The rows with the origins of their URLs. Where Spark can, only URLs are sent to Python."""
     if hasattr(F, "arrow_udf"):
-        return urls.withColumn("origin", F.arrow_udf(column_task("origins"), "string")(column))
+        return urls.withColumn(
+            "origin", F.arrow_udf(column_task("_tasks.origins"), "string")(column)
+        )
     schema = T.StructType([*urls.schema, T.StructField("origin", T.StringType())])
-    return urls.mapInArrow(task("url_origins", column=column), schema)
+    return urls.mapInArrow(task("_tasks.url_origins", column=column), schema)
 
 
 def _by_salt(rows: DataFrame, partitions: int) -> DataFrame:
@@ -233,7 +235,7 @@ def classify_archive(
     needed, names = _needed(df, options, schema)
     file = distribute(df.sparkSession, path)
     judge = task(
-        "judge_by_file",
+        "_tasks.judge_by_file",
         file=file,
         known_as=os.fspath(path),
         classifier=classifier,

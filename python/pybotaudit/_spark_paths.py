@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
 
-from pybotaudit import _tasks
+from pybotaudit import _task_files
 from pybotaudit._spark_tasks import is_connect
 
 _sent: dict[tuple[object, ...], str] = {}
@@ -40,7 +40,7 @@ def distribute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
     atexit.register(shutil.rmtree, own, ignore_errors=True)
     if os.path.isdir(path):
         # Spark copies directories in local mode only.
-        found = os.path.join(own, f"{uuid.uuid4().hex}{_tasks.PACKED}")
+        found = os.path.join(own, f"{uuid.uuid4().hex}{_task_files.PACKED}")
         with tarfile.open(found, "w", dereference=True) as tar:
             tar.add(path, ".")
     else:

@@ -57,6 +57,6 @@ def restrictions(
     schema = from_arrow_schema(in_types_of_spark(no_rows).schema)
     partitions = partition_count(robots.sparkSession, partitions)
     given = robots_rows(robots)
-    known = given.mapInArrow(task("robots_origins", on_error=None), given.schema)
+    known = given.mapInArrow(task("_tasks.robots_origins", on_error=None), given.schema)
     known = known.repartition(partitions, "origin").sortWithinPartitions("origin", "fetched_at")
-    return known.mapInArrow(task("restrictions", options=options), schema)
+    return known.mapInArrow(task("_tasks.restrictions", options=options), schema)

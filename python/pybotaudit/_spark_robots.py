@@ -55,7 +55,7 @@ def robots_rows(robots: DataFrame) -> DataFrame:
 def bad_rows(robots: DataFrame) -> DataFrame:
     """The rows of a data frame of robots.txt files that are not valid, and why."""
     facts = robots.mapInArrow(
-        task("robots_facts"),
+        task("_tasks.robots_facts"),
         "given string, origin string, fetched_at timestamp, second bigint, answer string, "
         "what string",
     )
@@ -111,7 +111,7 @@ def robots_from_warcs(
     warn(repeated)
     numbers = spark.range(0, len(files), 1, len(files))
     read = numbers.mapInArrow(
-        task("warc_rows", paths=files, on_error=on_error),
+        task("_tasks.warc_rows", paths=files, on_error=on_error),
         "origin string, fetched_at timestamp, outcome string, max_age bigint, body binary, "
         "chain string, file string, record_offset bigint, what string",
     ).persist(StorageLevel.DISK_ONLY)
@@ -119,7 +119,9 @@ def robots_from_warcs(
     rows = read.where(F.col("what").isNull()).drop(*problem)
     waits = (F.col("outcome") == "unfollowed") & F.col("chain").isNotNull()
     answers = answers_of_redirects(
-        rows, task("redirect_targets"), rows.where(waits).select("origin", "fetched_at", "chain")
+        rows,
+        task("_tasks.redirect_targets"),
+        rows.where(waits).select("origin", "fetched_at", "chain"),
     )
     bodies = rows.select(
         F.col("origin").alias("target"), F.col("fetched_at").alias("target_time"), "body"

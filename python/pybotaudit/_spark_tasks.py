@@ -1,4 +1,4 @@
-"""Functions of `pybotaudit._tasks` for the workers of Spark."""
+"""Functions of this package for the workers of Spark, named with their module: `_tasks.origins`."""
 
 from __future__ import annotations
 
@@ -37,42 +37,45 @@ def parallelism(spark: SparkSession) -> int:
 
 
 def task(name: str, **options: Any) -> Callable[[Any], Any]:
-    """A function of `pybotaudit._tasks` for `mapInArrow`.
+    """A function of this package for `mapInArrow`.
 
     Spark sends local functions as code, so a worker without this package gives an error that says
     what to do.
     """
-    found = _tasks_of_worker()
+    found = _of_worker(name)
 
     def run(batches: Any) -> Any:
-        yield from getattr(found(), name)(batches, **options)
+        yield from found()(batches, **options)
 
     return run
 
 
 def column_task(name: str) -> Callable[[pa.Array], pa.Array]:
-    """A function of `pybotaudit._tasks` for `arrow_udf`: an array for an array."""
-    found = _tasks_of_worker()
+    """A function of this package for `arrow_udf`: an array for an array."""
+    found = _of_worker(name)
 
     # Spark reads the types.
     def run(array: pa.Array) -> pa.Array:
-        return getattr(found(), name)(array)
+        return found()(array)
 
     return run
 
 
-def _tasks_of_worker() -> Callable[[], Any]:
-    """A function that imports `pybotaudit._tasks` on a worker, or says why it cannot."""
+def _of_worker(name: str) -> Callable[[], Any]:
+    """A function that imports a function of this package on a worker, or says why it cannot."""
     version = pybotaudit.__version__
+    module, function = name.split(".")
 
-    def tasks() -> Any:
+    def imported() -> Any:
+        import importlib
         import platform
         import sys
 
         where = f"on worker {platform.node()}, by {sys.executable}"
         try:
             import pybotaudit as found
-            from pybotaudit import _tasks
+
+            tasks = importlib.import_module(f"pybotaudit.{module}")
         except ImportError as error:
             raise RuntimeError(
                 f"pybotaudit cannot be imported {where}: {error}; install the wheel in the Python "
@@ -83,9 +86,9 @@ def _tasks_of_worker() -> Callable[[], Any]:
                 f"pybotaudit {found.__version__} is installed {where}, but the driver has "
                 f"{version}; install the same wheel on both"
             )
-        return _tasks
+        return getattr(tasks, function)
 
-    return tasks
+    return imported
 
 
 def warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
@@ -132,10 +135,10 @@ def warn_from_tasks(spark: SparkSession) -> Callable[[list[str]], object]:
 
 
 def group_task(name: str) -> Callable[[Any], Any]:
-    """A function of `pybotaudit._tasks` for `applyInArrow`: a table for a table."""
-    found = _tasks_of_worker()
+    """A function of this package for `applyInArrow`: a table for a table."""
+    found = _of_worker(name)
 
     def run(table: Any) -> Any:
-        return getattr(found(), name)(table)
+        return found()(table)
 
     return run

@@ -8,8 +8,10 @@ use arrow_array::types::Int32Type;
 use arrow_array::{Array, DictionaryArray, Int32Array, StringArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder};
 use arrow_pyarrow::ToPyArrow;
+use botaudit::classify::answer::Detail;
+use botaudit::classify::batch::JudgedBatch;
+use botaudit::classify::input_format::CrawlerSource;
 use botaudit::classify::verdicts::{COLUMNS, with_cell};
-use botaudit::classify::{batch::JudgedBatch, input_format::CrawlerSource, outcome::Detail};
 use botaudit::table::escape::visible;
 use pyo3::prelude::*;
 

@@ -13,7 +13,7 @@ use botaudit::classify::{known_origin::OriginCache, rows::InputRows};
 use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::judge::messages::failure_messages;
 use botaudit::judge::{Judge, profile::CrawlerProfile};
-use botaudit::run::crawler_names::unknown_crawler_name;
+use botaudit::run::crawlers::unknown_crawler_name;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

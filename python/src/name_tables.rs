@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use botaudit::archive::Store;
 use botaudit::judge::profile::CrawlerProfile;
-use botaudit::run::robots::changes::{rule_changes_columns, rule_changes_csv};
 use botaudit::run::robots::restrictions::{restrictions_columns, restrictions_csv};
+use botaudit::run::robots::restrictions::{rule_changes_columns, rule_changes_csv};
 use botaudit::{Error, Registry};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -41,7 +41,7 @@ from test_robots import response
 pytest.importorskip("pyspark")
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
-from pybotaudit import _spark_audit, _spark_classify, _spark_paths, _tasks
+from pybotaudit import _audit_tasks, _spark_audit, _spark_classify, _spark_paths
 from pybotaudit import spark as bs
 from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
@@ -727,20 +727,20 @@ def test_one_process_audits_a_group(workplace: Path, monkeypatch: pytest.MonkeyP
     """Without Spark."""
     names = write_logs(workplace, random.Random(1), 40)
     runs: list[int] = []
-    run_command = _tasks.run_command
+    run_command = _audit_tasks.run_command
 
-    def counted(arguments: list[str], *others: Any) -> _tasks.Said:
+    def counted(arguments: list[str], *others: Any) -> _audit_tasks.Said:
         runs.append(sum(argument.startswith("logs/") for argument in arguments))
         return run_command(arguments, *others)
 
-    monkeypatch.setattr(_tasks, "run_command", counted)
-    monkeypatch.setattr(_tasks, "_distributed", lambda _: str(workplace / "data/robots"))
+    monkeypatch.setattr(_audit_tasks, "run_command", counted)
+    monkeypatch.setattr(_audit_tasks, "distributed", lambda _: str(workplace / "data/robots"))
 
     def audited(*names: str, rate: str = "0") -> list[dict[str, Any]]:
         runs.clear()
         logs = [(name, os.path.abspath(name)) for name in names]
-        found = _tasks._audited(7, logs, ("data/robots", ""), ["--min-parse-rate", rate])
-        return pa.Table.from_batches(found, _tasks._PART).to_pylist()  # type: ignore[no-any-return]
+        found = _audit_tasks._audited(7, logs, ("data/robots", ""), ["--min-parse-rate", rate])
+        return pa.Table.from_batches(found, _audit_tasks._PART).to_pylist()  # type: ignore[no-any-return]
 
     (row,) = audited(*names)
     assert row["part"] == 7 and row["tally"] and row["path"] is None and runs == [40]
@@ -754,10 +754,10 @@ def test_one_process_audits_a_group(workplace: Path, monkeypatch: pytest.MonkeyP
     (workplace / "logs/text.log").write_bytes(b"".join(b"%d is a number\n" % n for n in range(99)))
     for name, attempts in [("logs/text.log", 1), ("logs/gone.log", 0)]:
         tries: list[str] = []
-        opened = _tasks._opened
-        monkeypatch.setattr(_tasks, "_opened", lambda path: tries.append(path) or opened(path))  # noqa: B023
+        opened = _audit_tasks.opened
+        monkeypatch.setattr(_audit_tasks, "opened", lambda path: tries.append(path) or opened(path))  # noqa: B023
         (row,) = audited(name, rate="50")
-        monkeypatch.setattr(_tasks, "_opened", opened)
+        monkeypatch.setattr(_audit_tasks, "opened", opened)
         assert row["path"] == name and row["error"] and len(runs) == attempts
         assert len(tries) == (1 if attempts else 3)
 
@@ -906,14 +906,14 @@ def test_what_cannot_be_merged_is_said(workplace: Path, monkeypatch: pytest.Monk
     rows = []
     for number, name in enumerate(names):
         command("audit", "-q", *flags, "--partial", "part.tally", name)
-        rows.append(_tasks._part_row(number, (workplace / "part.tally").read_bytes()))
-    (row,) = _tasks.merge(pa.Table.from_batches(rows)).to_pylist()
+        rows.append(_audit_tasks._part_row(number, (workplace / "part.tally").read_bytes()))
+    (row,) = _audit_tasks.merge(pa.Table.from_batches(rows)).to_pylist()
     assert row["tally"] is None and row["path"] is None
     assert "both contain the input 'the same'" in row["error"]
     # It stays what it is in further steps.
-    other = _tasks._part_row(0, path="a.log", said=_tasks.Said(["watch out"], True))
-    both = pa.Table.from_batches([other, _tasks._part_row(0, error=row["error"])])
-    found = _tasks.merge(both).to_pylist()
+    other = _audit_tasks._part_row(0, path="a.log", said=_audit_tasks.Said(["watch out"], True))
+    both = pa.Table.from_batches([other, _audit_tasks._part_row(0, error=row["error"])])
+    found = _audit_tasks.merge(both).to_pylist()
     assert [(row["path"], row["error"], row["warnings"], row["incomplete"]) for row in found] == [
         ("a.log", None, ["watch out"], True),
         (None, row["error"], [], False),

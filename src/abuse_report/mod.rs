@@ -2,14 +2,11 @@
 //! the network that it came from.
 
 pub mod folder;
-pub mod folders;
 
 mod letter;
 mod requests;
 mod robots;
-mod signed;
 pub mod subject;
-mod xarf;
 
 use std::{fs::File, io::Write, path::Path};
 

@@ -2,6 +2,7 @@
 
 use crate::measures::example::Example;
 use crate::measures::sums::{Span, Statuses, Sums};
+use crate::statistics::wilson_interval;
 use crate::table::csv::Row;
 
 use super::{model::ReportModel, prior_fetches::PriorFetchCounts};
@@ -24,6 +25,12 @@ impl Row {
     /// `status_2xx` to `status_other`.
     pub(crate) fn statuses(&mut self, statuses: &Statuses) -> &mut Row {
         self.counts(statuses.counts())
+    }
+
+    /// `share_low` and `share_high` of the share `part / whole`.
+    pub(crate) fn share_interval(&mut self, part: u64, whole: u64) -> &mut Row {
+        let interval = wilson_interval(part, whole);
+        self.maybe(interval, 2, |row, (low, high)| row.decimal(low).decimal(high))
     }
 
     /// `example_target` to `example_line`.

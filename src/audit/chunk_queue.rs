@@ -5,13 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::Result;
 use crate::input::chunks::{Chunk, Chunks};
 use crate::input::{lines::lines, open::Opened, source::FileId};
-use crate::logs::{detect::detect, format::Format, hints::Hints};
+use crate::logs::detect::detect;
+use crate::logs::format::{Format, Hints};
 use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
 
 use super::evidence::{Evidence, EvidenceSink};
+use super::extent::InputEnd;
 use super::extent::{Following, Narrowed, ReadRange, ReadRangeEnd};
+use super::progress::Progress;
+use super::sessions::Sessions;
 use super::worker::{Worker, WorkerCounts};
-use super::{input_end::InputEnd, progress::Progress, sessions::Sessions};
 
 /// Chunks that wait for each thread that does not read: enough that none waits for a reader, few
 /// enough that memory stays small.

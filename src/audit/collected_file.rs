@@ -14,18 +14,18 @@ use crate::bounded::{Bounded, StableHash};
 use crate::config::option::Class;
 use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::error::{Error, Result};
-use crate::input::sketch::ContentSketch;
+use crate::input::content_hash::ContentSketch;
 use crate::merge::Merge;
 
-use super::dns_candidates::{CANDIDATES_MAX, DnsCandidate};
+use super::dns_names::{CANDIDATES_MAX, DnsCandidate};
 use super::log_outages::{AnswersOfDay, LogOutages};
 use super::origin_key::{OriginKey, OriginRank};
+use super::packed::{self, Unreadable};
 use super::prepass::{AskedOrigins, Collected};
 use super::repeated_content::{NamedContent, repeated_contents};
-use super::tally::header::{RegistrySummary, ReportedOptions};
-use super::tally::made_by::{MadeBy, merge_options};
+use super::tally::header::{MadeBy, RegistrySummary, ReportedOptions, merge_options};
 use super::tally::rows::STRANGERS_MAX;
-use super::{client_key::KeyFingerprint, memory_limit::MemoryLimit, packed, packed::Unreadable};
+use super::{client::KeyFingerprint, memory_limit::MemoryLimit};
 
 /// Grows by one when such a file changes its meaning.
 const SCHEMA_VERSION: u32 = 1;

@@ -9,8 +9,8 @@ use crate::measures::{time_buckets::TimeBuckets, violations::ViolationTally};
 use crate::merge::{Merge, sum};
 
 use super::prior_fetches::{KnownFetches, PriorFetchCounts};
+use super::quotes::{Quotes, UsageRow};
 use super::reaction_rows::{OriginReactions, ReactionRow};
-use super::{quotes::Quotes, usage::UsageRow};
 
 /// The counts of one crawler at one origin.
 #[derive(Debug)]

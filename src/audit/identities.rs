@@ -8,15 +8,16 @@ use std::net::IpAddr;
 
 use crate::crawlers::identity::{ContradictingTimes, Identity, IdentityAnswer, Proof};
 use crate::crawlers::ranges::{RangeAnswer, Ranges};
-use crate::crawlers::{bundled_ranges::BundledRanges, crawler::CrawlerId, key_archive::KeyArchive};
-use crate::crawlers::{moments::Period, networks::Network, registry::Registry};
-use crate::net::dns_cache::DnsCache;
-use crate::net::forward_confirmed::{CheckedClaims, Confirmation, DomainClaim, check_all};
+use crate::crawlers::{address_times::Period, bundled_ranges::BundledRanges, crawler::CrawlerId};
+use crate::crawlers::{key_archive::KeyArchive, networks::Network, registry::Registry};
+use crate::net::forward_confirmed::{
+    CheckedClaims, Confirmation, DnsCache, DomainClaim, check_all,
+};
 use crate::net::{address::is_public, dns::Resolver, dns_archive::ConfirmedName};
 use crate::time::UtcTime;
 
-use super::dns_candidates::{DnsCandidate, DnsCandidates};
-use super::{archived_names::ArchivedNames, tally::identity_sources::NameSources};
+use super::dns_names::{ArchivedNames, DnsCandidate, DnsCandidates};
+use super::tally::identity_sources::NameSources;
 
 /// The sources of identities.
 #[derive(Debug, Default)]

@@ -274,8 +274,8 @@ mod tests {
     use crate::archive::directory::Directory;
     use crate::crawlers::registry::Registry;
     use crate::judge::HostSource;
-    use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
+    use crate::url::path::Dialect;
 
     fn site(host: &str, origin_rank: OriginRank) -> Site {
         let origin_key = Arc::new(OriginKey::Origin(Origin::parse(host.as_bytes()).unwrap()));

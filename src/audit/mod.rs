@@ -1,34 +1,27 @@
-//! The audit of logs: files in, one checked tally out.
+//! The audit of logs: files in, one checked tally out. Of logs that grow, the lines that were read before are skipped,
+//! and the others are counted by day.
 //!
 //! Some threads open files, decompress them and split them into chunks of whole lines. Free threads
 //! count the chunks, and the sums are merged. Only finished sums leave a worker, so reports do not
 //! depend on the number of threads or the size of chunks.
 
-mod altered_answers;
-pub mod archived_names;
 mod cells;
 mod chunk_queue;
-pub mod client_address;
-pub mod client_key;
+pub mod client;
 pub mod client_rows;
 pub mod collected_file;
-pub mod comparison;
-pub mod compliance;
 pub mod conduct;
 pub mod coverage;
 pub mod crawler_row;
-pub mod damaged_file;
 pub mod day_counters;
 pub mod distinct;
-pub mod dns_candidates;
+pub(crate) mod dns_names;
 pub mod draft;
 pub mod evidence;
 pub mod extent;
 pub mod hours;
 pub mod identities;
 mod identity_warnings;
-pub mod incremental;
-pub mod input_end;
 pub mod input_tally;
 pub mod log_outages;
 pub mod memory_limit;
@@ -42,7 +35,6 @@ pub mod parse_rate;
 pub mod path_rows;
 pub mod prepass;
 pub mod prior_fetches;
-pub mod probe;
 pub mod progress;
 pub mod promises;
 pub mod quotes;
@@ -50,40 +42,36 @@ pub mod reaction_rows;
 pub mod referral_rows;
 pub mod refetches;
 pub mod repeated_content;
-pub mod section_rows;
 pub mod sessions;
-mod signature_notes;
+pub(crate) mod shares;
 pub mod sites;
 pub mod snapshots;
 pub mod tally;
 pub mod unknown;
-pub mod usage;
 mod warnings;
-pub mod what_if_rows;
 pub mod worker;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use ipnet::IpNet;
 
 use crate::config::audit_config::REACTION_DAYS;
 use crate::crawlers::{network_names::NetworkNames, registry::Registry};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 use crate::judge::{Judge, timeline::BeforeFirst};
-use crate::logs::hints::Hints;
+use crate::logs::format::Hints;
 use crate::merge::Merge;
 use crate::pipeline::queue::WorkQueue;
-use crate::time::{Window, Zone};
+use crate::time::{Day, Window, Zone};
 
 use chunk_queue::{ChunkWorker, LogReader};
-use day_counters::DayKey;
+use day_counters::{DayKey, FileDays};
 use draft::Draft;
 use evidence::EvidenceSink;
-use extent::{Extent, ReadRange, ReadRangeEnd};
+use extent::{Extent, InputEnd, ReadRange, ReadRangeEnd};
 use identities::Identities;
-use input_end::InputEnd;
 use origin_options::OriginOptions;
 use own_site::OwnSite;
 use prepass::{Collected, FirstPass};
@@ -91,7 +79,8 @@ use progress::Progress;
 use sessions::Sessions;
 use sites::Sites;
 use tally::build::{self, Run};
-use tally::{Tally, counter::TallyLimits, header, urls::UrlPart};
+use tally::counter::{Counter, TallyLimits};
+use tally::{Tally, header, urls::UrlPart};
 use worker::{Context, Pass, Worker, WorkerCounts};
 
 /// The default size of a chunk in bytes: what a thread has inflated is still in its processor's
@@ -270,4 +259,53 @@ fn add_up(
     let mut sums = WorkerCounts::new(context);
     counted.into_iter().for_each(|counted| sums.absorb(counted));
     Ok((sums, ends))
+}
+
+/// The new lines of some logs.
+#[derive(Debug)]
+pub(crate) struct IncrementalTally {
+    /// The sums by day, without logs that have no known day yet.
+    pub days: BTreeMap<Day, Counter>,
+    /// In the order of the ranges.
+    pub ends: Vec<(ReadRangeEnd, FileDays)>,
+}
+
+/// Counts the lines in `ranges` of `sources` by day. `sources` has all sources, also those that are
+/// not read, because their order decides between examples.
+///
+/// # Errors
+/// If sums that must hold do not.
+pub(crate) fn follow(
+    sources: &[Source],
+    ranges: &[ReadRange],
+    options: &Options,
+    (judge, registry): (&Judge, &Registry),
+    identities: &Identities,
+    progress: &Progress,
+) -> Result<IncrementalTally> {
+    let mut context = context(sources, options, judge, registry, identities, Pass::Judge);
+    context.is_by_day = true;
+    let (counted, ends) = add_up(sources, ranges, options, &context, progress, None)?;
+    let mut last_days = BTreeMap::new();
+    let mut lines_before = BTreeMap::new();
+    for range in ranges {
+        if let Extent::Rest { reached, last_day } = &range.extent {
+            last_days.extend(last_day.map(|day| (range.file, day)));
+            lines_before.insert(range.file, reached.as_ref().map_or(0, |reached| reached.lines));
+        }
+    }
+    let (days, files) = counted.counters.into_days(&last_days);
+    let ends = ends.into_iter().map(|end| {
+        let of_file = files.get(&end.file).copied().unwrap_or_default();
+        let before = lines_before.get(&end.file).copied().unwrap_or(0);
+        let read = end.reached.as_ref().map_or(0, |reached| reached.lines - before);
+        if read != of_file.lines {
+            let name = &sources[end.file.index()].name;
+            let lines = of_file.lines;
+            let what = format!("{name}: {read} lines read, {lines} accounted for");
+            return Err(Error::inconsistent(what));
+        }
+        Ok((end, of_file))
+    });
+    Ok(IncrementalTally { ends: ends.collect::<Result<_>>()?, days })
 }

@@ -4,7 +4,7 @@ mod build;
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use crate::config::money::Money;
+use crate::config::amounts::Money;
 use crate::crawlers::identity::{Actor, Identity, Proof};
 use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::input::source::FileId;
@@ -18,14 +18,13 @@ use crate::time::Day;
 
 use super::conduct::{Conduct, ConductLimits};
 use super::crawler_row::{ActorRow, Broken, Delayed};
-use super::tally::{header::ReportedOptions, user_agents::UserAgentTally};
-use super::what_if_rows::{WhatIf, WhatIfSums};
+use super::draft::{WhatIf, WhatIfSums};
+use super::path_rows::{PathRows, SectionRows};
+use super::quotes::{UsageRow, UsedRobots};
+use super::tally::{counts::UserAgentTally, header::ReportedOptions};
 use super::{coverage::Coverage, hours::Hours, input_tally::Input, log_outages::OutageEvidence};
-use super::{parse_rate::UnreadLogs, path_rows::PathRows, quotes::UsedRobots};
-use super::{reaction_rows::ReactionRow, referral_rows::ReferralRows, section_rows::SectionRows};
-use super::{
-    sessions::SessionTally, snapshots::Snapshots, unknown::UnknownCrawler, usage::UsageRow,
-};
+use super::{parse_rate::UnreadLogs, reaction_rows::ReactionRow, referral_rows::ReferralRows};
+use super::{sessions::SessionTally, snapshots::Snapshots, unknown::UnknownCrawler};
 
 /// Everything that a report says.
 #[derive(Debug)]

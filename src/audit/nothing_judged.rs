@@ -4,8 +4,8 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use crate::judge::{snapshot_history::SnapshotHistory, timeline::BeforeFirst};
-use crate::logs::{limitation::Limitation, reject::Skip};
+use crate::judge::{origin_history::SnapshotHistory, timeline::BeforeFirst};
+use crate::logs::reject::{Limitation, Skip};
 use crate::merge::{Merge, sum};
 use crate::numbers::{counted, grouped};
 use crate::robots::foreign::Foreign;

@@ -1,11 +1,19 @@
-//! Whether a log was understood: the share of parsed lines, and of the bytes in them.
+//! Whether a log was understood: the share of parsed lines, and of the bytes in them; and a look at its beginning.
 //!
 //! Skipped lines do not count. There is no report on a log that was not understood, because it
 //! would show no requests. Beside logs that were, one of which less than half was read is named
 //! instead: it is as if it were damaged.
 
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::error::Result;
+use crate::input::chunks::{Chunks, HEAD_BYTES_MAX};
+use crate::input::source::{FileId, Source};
+use crate::input::{lines::lines, open::open};
+use crate::logs::detect::{Detection, detect};
+use crate::logs::format::{Format, Hints};
 use crate::logs::reject::{Reject, Skip};
-use crate::logs::{json::proposal::proposal, own_proposal};
+use crate::logs::{LineContent, json::own_names::proposal, own_format, record::Scratch};
 use crate::merge::sum;
 use crate::numbers::{counted, grouped};
 
@@ -170,7 +178,7 @@ fn described(input: &Input) -> String {
 fn line_proposal(input: &Input) -> Option<String> {
     let samples = input.rejects().filter_map(|(_, rejects)| rejects.sample.as_ref());
     let (_, line) = samples.min()?;
-    own_proposal::proposal(line).map(|format| format!(" '{format}'"))
+    own_format::proposal(line).map(|format| format!(" '{format}'"))
 }
 
 /// A proposal for the keys of a JSON log that was not understood.
@@ -189,11 +197,113 @@ fn first_line((reason, tally): (Reject, &RejectTally)) -> Option<(u64, Reject)> 
     tally.sample.as_ref().map(|&(line, _)| (line, reason))
 }
 
+/// The most rejected lines that are shown.
+const SHOWN_MAX: usize = 3;
+
+/// The most bytes that are shown of each.
+const SHOWN_BYTES_MAX: usize = 512;
+
+/// The most bytes of the first rejected line that are kept.
+const PROBED_BYTES_MAX: usize = 64 << 10;
+
+/// The result of examining the beginning of a log.
+#[derive(Debug)]
+pub(crate) struct Probe {
+    /// The detected format, with the reason.
+    pub detection: Detection,
+    /// The lines in the first `HEAD_BYTES_MAX` bytes.
+    pub lines: u64,
+    /// Parsed lines; each was parsed in full, as a crawler's line is. An audit does not parse the
+    /// request of a line without a user agent, such as a TLS probe.
+    pub records: u64,
+    /// Those of them that name a host.
+    pub records_with_host: u64,
+    /// Skipped lines, by reason.
+    pub skipped: BTreeMap<Skip, u64>,
+    /// Rejected lines, by reason.
+    pub rejected: BTreeMap<Reject, u64>,
+    /// The first rejected lines: number, reason, beginning.
+    pub shown: Vec<(u64, Reject, Box<[u8]>)>,
+    /// The first of them, for its keys if it is JSON.
+    pub sample: Option<Box<[u8]>>,
+    /// The damage that ended the read, if any.
+    pub damage: Option<String>,
+}
+
+/// Examines the beginning of `source`.
+///
+/// # Errors
+/// If it cannot be opened.
+pub(crate) fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
+    let opened = open(source, &Arc::default())?;
+    let mut chunks = Chunks::of_log(FileId::from_index(0), opened, HEAD_BYTES_MAX);
+    let head = chunks.head();
+    let detection = detect(lines(head), hints);
+    let mut examined = Probe {
+        lines: 0,
+        records: 0,
+        records_with_host: 0,
+        skipped: BTreeMap::new(),
+        rejected: BTreeMap::new(),
+        shown: Vec::new(),
+        sample: None,
+        damage: None,
+        detection,
+    };
+    let format = examined.detection.format.clone().unwrap_or_else(Format::combined);
+    let (mut reader, mut scratch) = (format.reader(), Scratch::default());
+    for line in lines(head) {
+        examined.lines += 1;
+        let read = match reader.line(line) {
+            LineContent::Skip(reason) => {
+                *examined.skipped.entry(reason).or_default() += 1;
+                continue;
+            }
+            LineContent::Reject(reason) => Err(reason),
+            LineContent::Fields(fields) => {
+                let has_user_agent = fields.user_agent(&mut scratch) != b"-";
+                let read = fields.record(&mut scratch).map(|record| record.host.is_some());
+                read.or_else(|why| match why {
+                    Reject::BadRequest if !has_user_agent => Ok(false),
+                    why => Err(why),
+                })
+            }
+        };
+        match read {
+            Ok(has_host) => {
+                examined.records += 1;
+                examined.records_with_host += u64::from(has_host);
+            }
+            Err(reason) => examined.reject(reason, line),
+        }
+    }
+    examined.damage = chunks.ending().damage.map(|damage| damage.to_string());
+    Ok(examined)
+}
+
+impl Probe {
+    /// All rejected lines.
+    pub(crate) fn rejected_lines(&self) -> u64 {
+        self.rejected.values().sum()
+    }
+
+    fn reject(&mut self, reason: Reject, line: &[u8]) {
+        *self.rejected.entry(reason).or_default() += 1;
+        let sample = || line[..line.len().min(PROBED_BYTES_MAX)].into();
+        self.sample.get_or_insert_with(sample);
+        if self.shown.len() < SHOWN_MAX {
+            let shown = line[..line.len().min(SHOWN_BYTES_MAX)].into();
+            self.shown.push((self.lines, reason, shown));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::audit::input_tally::InputTally;
     use crate::audit::tally::{counts::Counts, header::Header};
+    use crate::input::source::expand;
 
     fn input(name: &str, bytes: u64, tally: InputTally) -> Input {
         let summary = serde_json::from_value(serde_json::json!({
@@ -265,5 +375,40 @@ mod tests {
         let counts = Counts { inputs: tallies, ..Counts::default() };
         let tally = Tally { header: Header::of_inputs(summaries), counts };
         assert!(not_understood(&tally, 50.0).is_some_and(|text| text.starts_with("a: ")));
+    }
+
+    fn examined(log: &str) -> Probe {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("access.log");
+        std::fs::write(&path, log).unwrap();
+        examine(&expand(&[path.into()])[0], &Hints::default()).unwrap()
+    }
+
+    /// An audit does not look at the request of a line without a user agent.
+    #[test]
+    fn a_request_that_cannot_be_read_matters_only_with_a_user_agent() {
+        let line = |request: &str, user_agent: &str| {
+            format!(
+                "192.0.2.1 - - [01/Mar/2026:12:00:00 +0000] \"{request}\" 400 5 \"-\" \"{user_agent}\"\n"
+            )
+        };
+        let log = line("GET / HTTP/1.1", "curl/8")
+            + &line("\\x16\\x03\\x01", "-")
+            + &line("\\x16\\x03\\x01", "curl/8");
+        let probe = examined(&log);
+        assert_eq!((probe.lines, probe.records, probe.rejected_lines()), (3, 2, 1));
+        assert_eq!(probe.rejected, BTreeMap::from([(Reject::BadRequest, 1)]));
+        assert_eq!(probe.shown.iter().map(|(line, ..)| *line).collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn all_rejected_lines_are_counted_and_the_first_three_shown() {
+        let record = "192.0.2.1 - - [01/Mar/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n";
+        let probe = examined(&format!("{record}a\nb\n\nc\nd\ne\n{record}"));
+        assert_eq!((probe.lines, probe.records, probe.rejected_lines()), (8, 2, 5));
+        assert_eq!(probe.skipped.into_values().collect::<Vec<_>>(), [1]);
+        let shown = |(line, _, text): &(u64, Reject, Box<[u8]>)| (*line, text[0]);
+        let shown: Vec<_> = probe.shown.iter().map(shown).collect();
+        assert_eq!(shown, [(2, b'a'), (3, b'b'), (5, b'c')]);
     }
 }

@@ -8,10 +8,10 @@ use crate::judge::Judge;
 use crate::merge::merge_fields;
 use crate::url::origin::Origin;
 
-use super::dns_candidates::{CANDIDATES_MAX, DnsCandidate};
+use super::dns_names::{CANDIDATES_MAX, DnsCandidate};
 use super::log_outages::{LogOutages, OutageHosts};
 use super::origin_key::{OriginKey, OriginRank};
-use super::{client_key::ClientKey, identities::Identities};
+use super::{client::ClientKey, identities::Identities};
 
 /// What the first pass is to collect.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -1,4 +1,7 @@
-//! The lines of robots.txt files that a tally names, with the group that bound the crawler.
+//! The lines of robots.txt files that a tally names, with the group that bound the crawler; and the statements about use,
+//! with the requests to which they applied.
+//!
+//! Such requests are *fetched under reservation* or with permission; none of this is a violation.
 
 use std::{cell::RefCell, collections::HashMap};
 
@@ -13,7 +16,6 @@ use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
-use super::usage::UsageRow;
 
 /// A version of a robots.txt that was used, and the kept part of its text.
 #[derive(Clone, Debug)]
@@ -159,3 +161,17 @@ impl<'a> Quotes<'a> {
 fn damaged(digest: Digest, line: u32) -> Error {
     Error::inconsistent(format!("the tally is damaged: no rule on line {line} of {digest}"))
 }
+
+/// A preference, and the requests to which it applied.
+#[derive(Clone, Debug)]
+pub struct UsageRow {
+    /// The digest of the robots.txt that stated it.
+    pub digest: Digest,
+    /// The preference.
+    pub stated: StatedPreference,
+    /// The requests.
+    pub tally: AnswerTally,
+}
+
+#[cfg(test)]
+mod oracle;

@@ -7,7 +7,7 @@ use botaudit_robots::named_enum;
 use crate::config::audit_config::{REACTION_QUIET_DAYS, REACTION_REQUESTS};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::judge::snapshot_history::SnapshotHistory;
+use crate::judge::origin_history::SnapshotHistory;
 use crate::measures::reactions::{
     ChangeTimes, ReactionTally, RequestsSince, RuleChangeTally, TouchedTally,
 };

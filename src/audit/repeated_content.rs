@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::input::source::{Location, Source};
-use crate::input::{copies::AlikeLogs, lasting_name::lasting_name, sketch::ContentSketch};
+use crate::input::source::{Location, Source, lasting_name};
+use crate::input::{content_hash::ContentSketch, copies::AlikeLogs};
 
 /// An input and what is known of its content.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +127,7 @@ fn repeated_short(short: Vec<NamedContent<'_>>) -> RepeatedContents<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::sketch::Sketcher;
+    use crate::input::content_hash::Sketcher;
 
     fn sketch(bytes: &[u8]) -> ContentSketch {
         let mut sketcher = Sketcher::default();

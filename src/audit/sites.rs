@@ -292,7 +292,7 @@ mod tests {
     use super::*;
     use crate::archive::Store;
     use crate::crawlers::registry::Registry;
-    use crate::url::dialect::Dialect;
+    use crate::url::path::Dialect;
 
     fn judge(names: &[&str]) -> Judge {
         let dir = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
 //! The snapshots of an archive that an audit judged by.
 
 use crate::error::Result;
+use crate::judge::origin_history::SnapshotInForce;
 
 use super::quotes::{Quotes, UsedRobots};
 use super::tally::counts::OriginRows;
-use crate::judge::snapshot_history::SnapshotInForce;
 
 /// The most origins whose snapshots are listed; the others are only counted.
 pub(crate) const ORIGINS_LISTED_MAX: usize = 1000;

@@ -9,18 +9,13 @@ pub mod counts;
 pub mod file;
 pub mod header;
 pub mod identity_sources;
-pub mod made_by;
 pub mod merge;
-pub mod path_counts;
 pub mod paths;
 pub mod rows;
 pub mod rulings;
-pub mod section_counts;
-pub mod sections;
 pub mod urls;
-pub mod user_agents;
 
-use crate::judge::snapshot_history::SnapshotInForce;
+use crate::judge::origin_history::SnapshotInForce;
 
 use super::input_tally::Input;
 

@@ -8,7 +8,7 @@ use serde_bytes::ByteBuf;
 use crate::crawlers::declared_name::declared_name;
 use crate::judge::robots::RobotsId;
 
-use super::{quotes::UsedRobots, tally::user_agents::UserAgentTally};
+use super::{quotes::UsedRobots, tally::counts::UserAgentTally};
 
 /// One unknown crawler.
 #[derive(Clone, Debug)]

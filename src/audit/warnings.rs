@@ -1,18 +1,20 @@
-//! Warnings for readers of a report, each once.
+//! Warnings for readers of a report, each once; and notes about signed requests.
 
 use std::collections::BTreeSet;
 
 use crate::judge::timeline::BeforeFirst;
-use crate::logs::limitation::Limitation;
+use crate::logs::reject::Limitation;
 use crate::merge::{Merge, sum};
-use crate::numbers::counted;
+use crate::numbers::{counted, grouped};
+use crate::signatures::check::{SignatureClass, SignatureState};
 use crate::url::origin::Origin;
 
 use super::identity_warnings::{and_more, named};
 use super::nothing_judged::{
     first_of, no_robots_txt, no_user_agents, unknown_origins, without_robots_txt,
 };
-use super::tally::{header::Header, rows::STRANGERS_MAX, rulings::Rulings};
+use super::tally::rulings::Rulings;
+use super::tally::{header::Header, identity_sources::IdentitySources, rows::STRANGERS_MAX};
 use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
 
 /// The warnings of a finished audit; `failures` are robots.txt files that could not be read.
@@ -260,4 +262,52 @@ fn no_crawlers(audit: &ReportModel) -> Option<String> {
             counted(lines, "line")
         )
     })
+}
+
+/// How many requests were signed, and whose keys are missing.
+pub(crate) fn signature_notes(audit: &ReportModel) -> Vec<String> {
+    let of_class = |class: Option<SignatureClass>| {
+        let rows = audit.signatures.iter();
+        let rows = rows.filter(|row| row.state.map(SignatureState::class) == class);
+        rows.fold(0, |sum: u64, row| sum.saturating_add(row.tally.requests))
+    };
+    let classes = SignatureClass::ALL.map(|class| (class.as_str(), of_class(Some(class))));
+    let others = ("others", of_class(None));
+    let counts: Vec<String> = classes
+        .into_iter()
+        .chain([others])
+        .filter(|(_, requests)| *requests > 0)
+        .map(|(word, requests)| format!("{word} {}", grouped(requests)))
+        .collect();
+    if counts.is_empty() {
+        return Vec::new();
+    }
+    let all = classes.iter().fold(others.1, |sum, (_, of)| sum.saturating_add(*of));
+    let mut notes = vec![format!(
+        "{} with a signature: {}; see signatures.csv",
+        counted(all, "request"),
+        counts.join(", ")
+    )];
+    let rows = audit.signatures.iter();
+    let unknown = rows.filter(|row| row.state == Some(SignatureState::NoDirectory));
+    let unknown: BTreeSet<&str> = unknown.map(|row| row.agent.as_str()).collect();
+    let unknown: Vec<&str> = unknown.into_iter().collect();
+    if !unknown.is_empty() {
+        notes.push(format!(
+            "keys of agents that signed requests are not known: {}; download them with: botaudit \
+             crawlers fetch-keys DIR AGENT, and use --signature-keys DIR",
+            named(&unknown)
+        ));
+    }
+    notes
+}
+
+/// That keys could not be read.
+pub(crate) fn signature_warnings(identities: &IdentitySources) -> Option<String> {
+    let keys = identities.keys.as_ref()?;
+    let fault = keys.first_fault.as_ref()?;
+    Some(format!(
+        "--signature-keys: {fault}{}; signatures by these keys are unchecked",
+        and_more(keys.faulty.saturating_sub(1))
+    ))
 }

@@ -5,10 +5,11 @@ use std::{path::Path, sync::Arc};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::judge::{Judge, profile::CrawlerProfile, verdict::JudgedAt};
-use crate::url::{dialect::Dialect, path::prepare};
+use crate::url::path::{Dialect, prepare};
 
 use super::answer::{RowVerdict, VerdictWord};
-use super::{known_origin::KnownOrigin, shared_origins::SharedOrigins, url_parts::UrlParts};
+use super::known_origin::{KnownOrigin, SharedOrigins};
+use super::url_parts::UrlParts;
 
 /// Bytes for robots.txt files and their compiled rules.
 const RULES_BYTES_MAX: usize = 256 << 20;

@@ -7,16 +7,13 @@
 pub mod answer;
 pub mod batch;
 pub mod batches;
-pub mod by_origin;
 pub mod classifier;
 pub mod input_format;
 pub mod known_origin;
 pub mod options;
-pub mod outcome;
 pub mod restrictions;
 pub mod rows;
 pub(crate) mod rule_changes;
-mod shared_origins;
 pub mod summary;
 pub mod url_parts;
 pub mod verdicts;
@@ -110,12 +107,12 @@ mod tests {
     use crate::error::Error;
     use crate::input::source::{Location, Source};
     use crate::judge::{Judge, profile::CrawlerProfile};
-    use crate::url::dialect::Dialect;
+    use crate::url::path::Dialect;
 
+    use answer::Detail;
     use batch::JudgedBatch;
     use input_format::CrawlerSource;
     use input_format::{InputFormat, WantedColumns};
-    use outcome::Detail;
 
     /// A disk with room for `left` more bytes.
     struct Disk {

@@ -9,7 +9,7 @@ use crate::robots::parse::parse_body;
 use crate::table::csv::Row;
 use crate::table::schema::{TableSchema, column, count, joined};
 use crate::time::UtcTime;
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 /// The columns of `botaudit robots restrictions`.
 #[rustfmt::skip]

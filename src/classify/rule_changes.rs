@@ -11,9 +11,9 @@ use crate::robots::{model::ParsedRobotsTxt, parse::parse_body};
 use crate::table::csv::Row;
 use crate::table::schema::{TableSchema, column, joined, line_number, time};
 use crate::time::UtcTime;
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
-use super::outcome::shown;
+use super::answer::shown;
 use super::restrictions::{NamedProfile, TakeRow};
 
 /// The possible values of a restriction.

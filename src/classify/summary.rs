@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::merge::Merge;
 use crate::table::csv::Row;
 
-use super::outcome::{Outcome, Outcomes};
-use super::{answer::VerdictWord, input_format::CrawlerSource};
+use super::answer::{Outcome, Outcomes, VerdictWord};
+use super::input_format::CrawlerSource;
 
 /// The size of a counted origin or rule without its key, in bytes: its place in a map of which two
 /// thirds are in use, and in the list that is sorted at the end.

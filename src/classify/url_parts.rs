@@ -3,7 +3,7 @@
 use botaudit_robots::named_enum;
 use memchr::memchr3;
 
-use crate::url::target::split_scheme;
+use crate::url::path::split_scheme;
 
 /// The longest URL that is judged; servers refuse longer ones.
 pub const URL_BYTES_MAX: usize = 64 << 10;

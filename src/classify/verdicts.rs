@@ -13,9 +13,9 @@ use crate::table::escape::{
     csv_cell, is_plain_cell, is_plain_text, push_in_quotes, push_quoted, visible,
 };
 
+use super::answer::{Detail, Outcome, Outcomes, VerdictWord};
 use super::input_format::{CrawlerSource, InputFormat};
-use super::outcome::{Detail, Outcome, Outcomes};
-use super::{answer::VerdictWord, batch::JudgedBatch, rows::InputRow};
+use super::{batch::JudgedBatch, rows::InputRow};
 
 /// The columns of the long form, after those of the input.
 pub const COLUMNS: [&str; 10] = [

@@ -1,19 +1,21 @@
-//! `botaudit audit`: logs and robots.txt to a report directory.
+//! `botaudit audit`: logs and robots.txt to a report directory. `--collect` and `--collected` are the first pass of an
+//! audit on several machines.
 
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
-use crate::config::{audit_config::AuditConfig, option::FlagGroup};
+use crate::audit::client::ClientKey;
+use crate::config::{amounts::bytes, audit_config::AuditConfig, option::FlagGroup};
 use crate::error::Result;
 use crate::run::written::ResultFormat;
-use crate::run::{audit::Destination, audit_job::AuditJob, outcome::RunOutcome};
+use crate::run::{audit::Destination, audit_job::AuditJob, console::RunOutcome};
 use crate::staged::is_stdout;
 
+use super::console::{Show, console};
+use super::help::short;
 use super::option_flags::{FormatFlags, OptionFlags};
-use super::value_names::{RESULT_FORMATS, one_of};
-use super::{collect::CollectArgs, configured::ConfiguredArgs, console::console, help::short};
-use super::{progress::Show, shared::ForceArg, summary_flags::SummaryFlags};
+use super::shared::{ConfiguredArgs, ForceArg, RESULT_FORMATS, SummaryFlags, one_of};
 
 const HELP: &str = include_str!("help/audit.txt");
 
@@ -155,5 +157,43 @@ impl AuditArgs {
             self.threads.config(),
         ];
         groups.into_iter().fold(AuditConfig::default(), AuditConfig::or)
+    }
+}
+
+/// The flags of the first pass of an audit on several machines.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Parts of a large audit")]
+pub(crate) struct CollectArgs {
+    /// Write the facts for --verify-dns, --infer-outages, --fetch to FILE.
+    ///
+    /// `botaudit merge` merges such files. With --verify-dns, FILE contains client addresses: delete
+    /// it after use. Use the same --robots as in the audit.
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        conflicts_with_all = ["output", "partial", "collected", "evidence", "fail_on", "fail_on_violations"]
+    )]
+    pub collect: Option<PathBuf>,
+
+    /// Read the facts that --collect wrote from these and other logs.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub collected: Option<PathBuf>,
+
+    /// Memory for --collected, such as 4GiB [default: 2GiB]
+    #[arg(long, value_name = "SIZE", hide_short_help = true, value_parser = bytes, requires = "collected")]
+    pub memory: Option<usize>,
+
+    /// Secret of at least 16 characters, the same on all machines.
+    ///
+    /// --collect hashes clients with it; files with other secrets cannot be merged.
+    #[arg(long, hide_short_help = true, value_name = "TEXT", value_parser = ClientKey::of_text, requires = "collect")]
+    client_key: Option<ClientKey>,
+}
+
+impl CollectArgs {
+    /// The key for hashes of clients.
+    pub(crate) fn key(&self) -> Result<ClientKey> {
+        self.client_key.clone().map_or_else(ClientKey::random, Ok)
     }
 }

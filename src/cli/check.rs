@@ -6,11 +6,12 @@ use clap::Args;
 
 use crate::error::{Error, Result};
 use crate::run::check::{AskedCrawler, CheckForm, CheckRun};
-use crate::run::outcome::RunOutcome;
-use crate::url::dialect::Dialect;
+use crate::run::console::RunOutcome;
+use crate::url::path::Dialect;
 
-use super::value_names::{CHECK_FORMS, dialect, one_of};
-use super::{console::console, help::short, progress::Show, shared::origin};
+use super::console::{Show, console};
+use super::help::short;
+use super::shared::{CHECK_FORMS, dialect, one_of, origin};
 
 const HELP: &str = include_str!("help/check.txt");
 

@@ -6,15 +6,15 @@ use clap::Args;
 
 use crate::classify::input_format::{CrawlerColumn, ListSyntax, WantedColumns};
 use crate::classify::verdicts::{Layout, Width};
-use crate::config::size::{bytes, whole};
+use crate::config::amounts::{bytes, whole};
 use crate::error::Result;
 use crate::run::classify::{ClassifyRun, WrittenVerdicts};
-use crate::run::outcome::RunOutcome;
-use crate::url::dialect::Dialect;
+use crate::run::console::RunOutcome;
+use crate::url::path::Dialect;
 
-use super::shared::{CrawlersArgs, ForceArg};
-use super::value_names::{LAYOUTS, LIST_SYNTAXES, dialect, one_of};
-use super::{console::console, help::short, progress::Show};
+use super::console::{Show, console};
+use super::help::short;
+use super::shared::{CrawlersArgs, ForceArg, LAYOUTS, LIST_SYNTAXES, dialect, one_of};
 
 const HELP: &str = include_str!("help/classify.txt");
 

@@ -7,11 +7,11 @@ use clap::Args;
 use crate::deny::form::{DenyBy, Form};
 use crate::deny::selection::DEFAULT_CONDITION;
 use crate::error::Result;
-use crate::run::{deny::DenyRun, outcome::RunOutcome};
+use crate::run::{console::RunOutcome, deny::DenyRun};
 
-use super::shared::{ForceArg, MemoryArg};
-use super::value_names::{DENY_BY, DENY_FORMS, one_of};
-use super::{console::console, help::short, option_flags::FormatFlags, progress::Show};
+use super::console::{Show, console};
+use super::shared::{DENY_BY, DENY_FORMS, ForceArg, MemoryArg, one_of};
+use super::{help::short, option_flags::FormatFlags};
 
 const HELP: &str = include_str!("help/deny.txt");
 

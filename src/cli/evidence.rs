@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Result;
-use crate::run::{evidence::EvidenceRun, outcome::RunOutcome};
+use crate::run::{console::RunOutcome, evidence::EvidenceRun};
 
+use super::console::{Show, console};
+use super::help::short;
 use super::shared::{MemoryArg, origin};
-use super::{console::console, help::short, progress::Show};
 
 const HELP: &str = include_str!("help/evidence.txt");
 

@@ -6,10 +6,10 @@ use clap::{Args, Subcommand};
 
 use crate::error::Result;
 use crate::report::formats_text::formats_text;
-use crate::run::{formats::detect, outcome::RunOutcome};
+use crate::run::{console::RunOutcome, formats::detect};
 
-use super::shared::print;
-use super::{console::console, help::short, option_flags::FormatFlags, progress::Show};
+use super::console::{Show, console};
+use super::{help::short, option_flags::FormatFlags, shared::print};
 
 const HELP: &str = include_str!("help/formats.txt");
 const LIST: &str = include_str!("help/formats-list.txt");

@@ -7,11 +7,13 @@ use clap::{Args, ValueEnum};
 use crate::error::{Error, Result};
 use crate::lint::catalogue::Lint;
 use crate::lint::findings::{lint_text, lints_text};
+use crate::run::console::RunOutcome;
 use crate::run::lint::{FindingsForm, LintRun};
-use crate::run::outcome::RunOutcome;
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
-use super::{console::console, help::short, progress::Show, shared::print, value_names::dialect};
+use super::console::{Show, console};
+use super::help::short;
+use super::shared::{dialect, print};
 
 const HELP: &str = include_str!("help/lint.txt");
 

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Result;
-use crate::run::{merge::MergeRun, outcome::RunOutcome};
+use crate::run::{console::RunOutcome, merge::MergeRun};
 use crate::staged::is_stdout;
 
-use super::shared::{ForceArg, MemoryArg};
-use super::{console::console, help::short, progress::Show, summary_flags::SummaryFlags};
+use super::console::{Show, console};
+use super::help::short;
+use super::shared::{ForceArg, MemoryArg, SummaryFlags};
 
 const HELP: &str = include_str!("help/merge.txt");
 

@@ -5,48 +5,34 @@
 mod audit;
 mod check;
 mod classify;
-mod collect;
-mod completions;
-mod configured;
-mod confinement;
 mod console;
 mod crawlers;
 mod deny;
 mod evidence;
-mod exit_status;
-mod fetch_ranges;
 mod formats;
 mod help;
-mod import_card;
-mod import_ranges;
-mod init;
 mod lint;
 mod manual;
 mod merge;
-mod network;
 mod nightly;
 mod option_flags;
-mod progress;
 mod report;
 mod robots;
 pub mod shared;
 mod signals;
-mod summary_flags;
 mod terminal;
-mod value_names;
 
 use std::{ffi::OsString, path::Path, process::ExitCode};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::error::Error;
-use crate::run::outcome::RunOutcome;
+use crate::error::{Error, Result};
+use crate::run::console::RunOutcome;
 use crate::table::escape::{has_hidden, visible};
 
-use exit_status::exit_code;
 use help::{dense, short_of_program};
-use summary_flags::SummaryFlags;
+use shared::{SummaryFlags, error};
 use terminal::{OutputStream, TerminalArgs, color_of};
 
 const HELP: &str = include_str!("help/start.txt");
@@ -76,9 +62,9 @@ enum Command {
     Classify(classify::ClassifyArgs),
     Lint(lint::LintArgs),
     Nightly(nightly::NightlyArgs),
-    Init(init::InitArgs),
+    Init(nightly::InitArgs),
     Robots(robots::RobotsArgs),
-    Completions(completions::CompletionsArgs),
+    Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
 
@@ -186,5 +172,18 @@ fn misplaced(err: &clap::Error, is_of_crawlers: bool) -> Option<String> {
             is_version.then(|| "commands have no --version; run: botaudit --version".to_owned())
         }
         _ => None,
+    }
+}
+
+/// Prints the error of `result`, if it is one, and returns the exit code.
+pub(crate) fn exit_code(result: Result<RunOutcome>) -> u8 {
+    match result {
+        Ok(outcome) => outcome.code(),
+        // The reader of the output closed it (`| head`).
+        Err(err) if err.is_broken_pipe() => 0,
+        Err(err) => {
+            error(&err.to_string());
+            RunOutcome::Undecided.code()
+        }
     }
 }

@@ -1,16 +1,19 @@
-//! `botaudit nightly`: audits the new log lines of each site of a configuration file.
+//! `botaudit nightly`: audits the new log lines of each site of a configuration file; and `botaudit init`, which writes
+//! such a file.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::error::Result;
-use crate::run::nightly::{night::NightlyRun, notification::Notification};
-use crate::run::outcome::RunOutcome;
+use crate::run::nightly::night::{NightlyRun, Notification};
+use crate::run::{console::RunOutcome, init::InitRun};
+use crate::staged::is_stdout;
 use crate::time::Day;
 
-use super::shared::{ForceArg, MemoryArg, day};
-use super::{console::console, help::short, progress::Show, summary_flags::view_of};
+use super::console::{Show, console};
+use super::help::short;
+use super::shared::{ForceArg, MemoryArg, day, view_of};
 
 const HELP: &str = include_str!("help/nightly.txt");
 
@@ -74,5 +77,30 @@ impl NightlyArgs {
             console: console(show),
         };
         run.run()
+    }
+}
+
+const INIT_HELP: &str = include_str!("help/init.txt");
+
+/// Write a configuration for `botaudit nightly`.
+///
+/// It names the logs and web roots that are found on this machine.
+#[derive(Args, Debug)]
+#[command(after_help = short(INIT_HELP, "init"), after_long_help = INIT_HELP)]
+pub(crate) struct InitArgs {
+    /// File to write; an existing file is never overwritten. - is standard output.
+    #[arg(value_name = "FILE", default_value = "botaudit.toml")]
+    file: PathBuf,
+
+    /// Search below DIR instead of the root of the file system.
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    root: PathBuf,
+}
+
+impl InitArgs {
+    /// Searches for logs and writes the configuration.
+    pub(crate) fn run(self) -> Result<RunOutcome> {
+        let show = Show::OnTerminal.beside_data(is_stdout(&self.file));
+        InitRun { file: self.file, root: self.root, console: console(show) }.run()
     }
 }

@@ -4,16 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::audit::comparison::CHANGES;
+use crate::audit::shares::CHANGES;
 use crate::error::Result;
-use crate::run::outcome::RunOutcome;
+use crate::run::console::RunOutcome;
 use crate::run::report::{ComparisonChange, ReportForm, ReportRun};
 use crate::time::Day;
 
-use super::shared::{ForceArg, MemoryArg, day};
-use super::terminal::OutputStream;
-use super::value_names::{REPORT_FORMS, one_of};
-use super::{console::console, help::short, progress::Show, summary_flags::SummaryFlags};
+use super::console::{Show, console};
+use super::shared::{ForceArg, MemoryArg, REPORT_FORMS, SummaryFlags, day, one_of};
+use super::{help::short, terminal::OutputStream};
 
 const HELP: &str = include_str!("help/report.txt");
 

@@ -1,19 +1,28 @@
-//! Output to the terminal and arguments that several commands share.
+//! Output to the terminal and arguments that several commands share: crawlers, outputs, the settings of a site in a
+//! configuration file, the network, the summary; and the values of flags, with their names and help texts.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::{ffi::OsString, fs::File};
+use std::{ffi::OsString, fs::File, num::NonZeroUsize, time::Duration};
 
-use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args, Command};
 
 use crate::audit::tally::counter::TallyLimits;
-use crate::config::size::bytes;
+use crate::classify::{input_format::ListSyntax, verdicts::Layout};
+use crate::config::amounts::{bytes, positive};
+use crate::config::option_value::DIALECTS;
+use crate::deny::form::{DenyBy, Form};
 use crate::error::{Error, Result};
+use crate::net::settings::{Settings, Trust, UserAgent};
 use crate::report::outputs::Overwrite;
-use crate::run::{crawler_names::NamedCrawlers, output::cannot_print};
+use crate::report::summary_table::{SummaryBy, SummaryView};
+use crate::run::console::{Console, cannot_print};
+use crate::run::{audit_job::ConfiguredSite, check::CheckForm, crawlers::NamedCrawlers};
+use crate::run::{report::ReportForm, robots::restrictions::Every, written::ResultFormat};
 use crate::table::escape::visible;
 use crate::time::Day;
-use crate::url::origin::Origin;
+use crate::url::{origin::Origin, path::Dialect};
 
 use super::terminal::OutputStream;
 
@@ -149,4 +158,217 @@ fn say_all(line: &str) {
     // In one step, so that lines of other processes do not come in between. If this fails, there is
     // no other place for messages.
     let _ = io::stderr().lock().write_all(format!("{line}\n").as_bytes());
+}
+
+/// The settings of a site in a configuration file.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Configuration file")]
+pub(crate) struct ConfiguredArgs {
+    /// Use the logs and settings of a site in the configuration of nightly.
+    ///
+    /// Logs and flags on the command line take precedence.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    config: Option<PathBuf>,
+
+    /// Site of --config; needed only if it has several.
+    #[arg(long, value_name = "NAME", hide_short_help = true, requires = "config")]
+    site: Option<String>,
+}
+
+impl ConfiguredArgs {
+    /// The site, if `--config` is given.
+    pub(crate) fn site(&self, console: &dyn Console) -> Result<Option<ConfiguredSite>> {
+        let open = |file: &PathBuf| ConfiguredSite::open(file, self.site.as_deref(), console);
+        self.config.as_ref().map(open).transpose()
+    }
+}
+
+const SUMMARY: &str = "Summary";
+
+/// The flags of the summary. They change what is shown, not what is counted.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = SUMMARY)]
+pub(crate) struct SummaryFlags {
+    /// Show only this crawler, even without violations; repeatable.
+    #[arg(long, value_name = "CRAWLER", hide_short_help = true)]
+    only: Vec<String>,
+
+    /// Do not show this crawler; repeatable.
+    #[arg(long, value_name = "CRAWLER", hide_short_help = true)]
+    exclude: Vec<String>,
+
+    /// Show at most N rows [default: 10]
+    #[arg(long, value_name = "N", default_value = "10", hide_default_value = true, value_parser = positive,
+        allow_negative_numbers = true, hide_short_help = true)]
+    top: NonZeroUsize,
+
+    /// Show one row for each crawler, origin or rule [default: crawler]
+    #[arg(long, value_name = "WHAT", value_parser = one_of(&SUMMARY_ROWS), default_value = "crawler", hide_default_value = true,
+        hide_possible_values = true, hide_short_help = true)]
+    by: SummaryBy,
+}
+
+impl SummaryFlags {
+    /// `command` with these flags in its short help, for commands with few flags.
+    pub(crate) fn shown(command: Command) -> Command {
+        let is_ours = |arg: &Arg| arg.get_help_heading() == Some(SUMMARY);
+        command.mut_args(|arg| if is_ours(&arg) { arg.hide_short_help(false) } else { arg })
+    }
+
+    /// The view of a summary on `stream`.
+    pub(crate) fn view(self, stream: OutputStream) -> SummaryView {
+        let SummaryFlags { only, exclude, top, by } = self;
+        SummaryView { only, exclude, top: top.get(), by, ..view_of(stream) }
+    }
+}
+
+/// The view of a summary on `stream` without flags.
+pub(crate) fn view_of(stream: OutputStream) -> SummaryView {
+    SummaryView { columns: stream.columns(), palette: stream.palette(), ..SummaryView::default() }
+}
+
+/// The longest timeout and the longest pause, in seconds: a day.
+const SECONDS_MAX: f64 = 86_400.0;
+
+/// Network settings. No proxy is used.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Network")]
+pub(crate) struct NetworkArgs {
+    /// User-Agent header to send [default: botaudit/VERSION and a URL]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
+    user_agent: Option<String>,
+
+    /// Time limit of one fetch, with its redirects.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    timeout: f64,
+
+    /// PEM file of the certificate authorities to trust instead of the built-in ones (Mozilla's).
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    ca_file: Option<PathBuf>,
+}
+
+impl NetworkArgs {
+    /// The settings for `net`.
+    pub(crate) fn settings(&self) -> Result<Settings> {
+        let settings = Settings::default();
+        let total_timeout = seconds("--timeout", self.timeout)?;
+        if total_timeout.is_zero() {
+            return Err(Error::usage("--timeout 0 is too short; write --timeout 30"));
+        }
+        let user_agent = match &self.user_agent {
+            Some(text) => UserAgent::new(text)?,
+            None => UserAgent::default(),
+        };
+        let trust = match &self.ca_file {
+            Some(path) => Trust::from_pem_file(path)?,
+            None => Trust::BuiltIn,
+        };
+        Ok(Settings { user_agent, total_timeout, trust, ..settings })
+    }
+}
+
+/// The value of `flag` in seconds.
+pub(crate) fn seconds(flag: &str, value: f64) -> Result<Duration> {
+    if (0.0..=SECONDS_MAX).contains(&value) {
+        return Ok(Duration::from_secs_f64(value));
+    }
+    Err(Error::usage(format!(
+        "{flag} {value} is not valid; write a number of seconds, at most \
+                              {SECONDS_MAX}"
+    )))
+}
+
+/// A value with its name and its meaning.
+type Named<T> = (&'static str, &'static str, T);
+
+/// The formats of the answers of `check`.
+pub(crate) const CHECK_FORMS: [Named<CheckForm>; 3] = [
+    ("text", "For people: each step of the answer", CheckForm::Text),
+    ("json", "For programs: an array with one object per URL", CheckForm::Json),
+    ("jsonl", "For programs: one object per line and URL", CheckForm::JsonLines),
+];
+
+/// The periods of `robots restrictions`.
+pub(crate) const EVERY: [Named<Every>; 3] = [
+    ("week", "Weeks, from Monday to Sunday", Every::Week),
+    ("month", "Months", Every::Month),
+    ("year", "Years", Every::Year),
+];
+
+/// The formats of lists of URLs.
+pub(crate) const LIST_SYNTAXES: [Named<ListSyntax>; 4] = [
+    ("lines", "One URL per line", ListSyntax::Lines),
+    ("csv", "CSV with a header", ListSyntax::Csv),
+    ("tsv", "CSV with tabs", ListSyntax::Tsv),
+    ("jsonl", "One JSON object per line", ListSyntax::JsonLines),
+];
+
+/// The format `json` of a result.
+const JSON: &str = "One object: the content of run.json, and all tables as arrays of objects";
+
+/// The format `jsonl` of a result.
+const JSONL: &str = "One object per line and row of a table, with the name of the table";
+
+/// The formats of the result of an audit.
+pub(crate) const RESULT_FORMATS: [Named<ResultFormat>; 3] = [
+    ("text", "A summary for people", ResultFormat::Text),
+    ("json", JSON, ResultFormat::Json),
+    ("jsonl", JSONL, ResultFormat::Jsonl),
+];
+
+/// The formats of reports.
+pub(crate) const REPORT_FORMS: [Named<ReportForm>; 4] = [
+    ("html", "A directory of files, and a summary for people", ReportForm::Directory),
+    ("text", "A summary for people", ReportForm::Printed(ResultFormat::Text)),
+    ("json", JSON, ReportForm::Printed(ResultFormat::Json)),
+    ("jsonl", JSONL, ReportForm::Printed(ResultFormat::Jsonl)),
+];
+
+/// The formats of verdicts.
+pub(crate) const LAYOUTS: [Named<Layout>; 3] = [
+    ("csv", "CSV with a header", Layout::Csv),
+    ("tsv", "CSV with tabs", Layout::Tsv),
+    ("jsonl", "One JSON object per line", Layout::JsonLines),
+];
+
+/// The groupings of the summary.
+pub(crate) const SUMMARY_ROWS: [Named<SummaryBy>; 3] = [
+    ("crawler", "Crawlers, over all origins", SummaryBy::Crawler),
+    ("origin", "Origins, over all crawlers", SummaryBy::Origin),
+    ("rule", "Broken rules, over all origins and crawlers", SummaryBy::Rule),
+];
+
+/// The forms of rules.
+pub(crate) const DENY_FORMS: [Named<Form>; Form::ALL.len()] = {
+    let mut forms = [("", "", Form::Nginx); Form::ALL.len()];
+    let mut at = 0;
+    while at < forms.len() {
+        forms[at] = (Form::ALL[at].as_str(), "", Form::ALL[at]);
+        at += 1;
+    }
+    forms
+};
+
+/// What rules recognise requests by.
+pub(crate) const DENY_BY: [Named<DenyBy>; 2] = [
+    ("user-agent", "The User-Agent header", DenyBy::UserAgent),
+    ("address", "The address ranges that the operator publishes", DenyBy::Address),
+];
+
+/// Parses one of `values`.
+pub(crate) fn one_of<T: Copy + Send + Sync>(
+    values: &'static [Named<T>],
+) -> impl TypedValueParser<Value = T> {
+    let names = values.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names).map(|given| {
+        let value = values.iter().find(|(name, ..)| *name == given);
+        value.expect("no other name is let through").2
+    })
+}
+
+/// Parses a dialect.
+pub(crate) fn dialect() -> impl TypedValueParser<Value = Dialect> {
+    let names = DIALECTS.iter().map(|(name, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names)
+        .map(|given| given.parse().expect("no other name is let through"))
 }

@@ -1,11 +1,14 @@
-//! Ctrl-C and the signals that stop a process.
+//! Confines the process unless the user wants it otherwise, and handles Ctrl-C and the signals that stop a process.
 
 use std::{process::exit, sync::Mutex};
 
 use crate::mutex::lock;
+use crate::report::outputs::Outputs;
+use crate::run::sandbox::{self, access_rights::TcpUse};
 use crate::staged::hidden::remove_unfinished;
 
 use super::shared::note;
+use super::terminal::{is_confined, is_verbose};
 
 /// Cleanup steps before the exit, in the order of registration.
 type Steps = Vec<Box<dyn FnOnce() + Send>>;
@@ -62,4 +65,14 @@ fn ignored_signals() -> u64 {
 /// Registers `step`, which runs after earlier steps if the run is stopped.
 pub(crate) fn when_stopped(step: impl FnOnce() + Send + 'static) {
     lock(&STEPS).push(Box::new(step));
+}
+
+/// Confines the process to the files of `outputs`, unless `--no-sandbox` is given. Then signals are
+/// handled. Must be called before the first thread is started.
+pub(crate) fn confine(outputs: &Outputs, tcp: TcpUse) {
+    if is_confined() {
+        let held = sandbox::confine(outputs, tcp);
+        held.iter().filter(|_| is_verbose()).for_each(|what| note(what));
+    }
+    handle();
 }

@@ -8,11 +8,11 @@ use std::{ffi::OsString, net::SocketAddr, sync::LazyLock};
 
 use serde_json::Value;
 
-use crate::url::{dialect::Dialect, origin::Origin};
+use crate::url::{origin::Origin, path::Dialect};
 
 use super::option::{Class, FlagGroup, InPython, Needs, OptionEntry, entry, options};
 use super::setting::{AddressForm, KeyTable, Percent, Scalar, Seconds, Timeout, Timezone, given};
-use super::{money::Money, option_value::OptionValue};
+use super::{amounts::Money, option_value::OptionValue};
 
 /// The default number of looked-up addresses.
 const DNS_MAX: usize = 1000;

@@ -11,9 +11,8 @@ use crate::time::{UtcTime, Window};
 use crate::url::origin::Origin;
 
 use super::audit_config::{AuditConfig, OPTIONS, by_number};
-use super::fault::Fault;
 use super::option::{Class, Needs, OptionEntry};
-use super::setting::{AddressForm, Percent};
+use super::setting::{AddressForm, Fault, Percent};
 
 /// The archive of `fetch` if no other is named.
 const FETCH_ARCHIVE: &str = "robots.db";

@@ -27,8 +27,8 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use crate::error::{Error, Result};
 
-use super::setting::{Days, KeyTable, Scalar, settings};
-use super::{audit_config::AuditConfig, fault::Fault};
+use super::audit_config::AuditConfig;
+use super::setting::{Days, Fault, KeyTable, Scalar, settings};
 
 /// The content of a configuration file.
 #[derive(Clone, Debug, Default)]

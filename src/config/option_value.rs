@@ -7,10 +7,10 @@ use std::{ffi::OsString, net::SocketAddr};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::url::{dialect::Dialect, origin::Origin};
+use crate::url::{origin::Origin, path::Dialect};
 
+use super::amounts::{Money, whole};
 use super::setting::{AddressForm, Percent, Seconds, Setting, Timeout, Timezone};
-use super::{money::Money, size::whole};
 
 /// What a flag takes.
 #[derive(Clone, Copy, Debug)]

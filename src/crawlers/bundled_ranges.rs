@@ -12,7 +12,7 @@ use crate::time::UtcTime;
 use super::crawler::{Crawler, CrawlerId};
 use super::networks::{Network, Networks};
 use super::registry::Registry;
-use super::{lazy::LazyCrawler, moments::Period, range_list::Filter, ranges::Ranges};
+use super::{address_times::Period, builtin::LazyCrawler, range_list::Filter, ranges::Ranges};
 
 /// The lists; `scripts/refresh-ranges` makes them.
 const TABLE: &str = include_str!("bundled_ranges.txt");

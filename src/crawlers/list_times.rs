@@ -6,9 +6,8 @@
 
 use crate::time::DAY_SECONDS;
 
-use super::address_times::{Stay, Stays, TooManyChanges};
+use super::address_times::{Absence, Moment, Stay, Stays, TooManyChanges, absence};
 use super::identity::CONTRADICTING_DAYS;
-use super::moments::{Absence, Moment, absence};
 use super::networks::{Network, Networks};
 
 /// The most stays of addresses on one list.

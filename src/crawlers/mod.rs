@@ -5,8 +5,7 @@
 pub mod crawler;
 
 pub mod browser;
-mod builtin;
-pub mod lazy;
+pub(crate) mod builtin;
 mod needles;
 pub mod pattern;
 mod table;
@@ -14,7 +13,7 @@ mod table;
 pub mod identify;
 pub mod product_token;
 
-mod address_times;
+pub(crate) mod address_times;
 pub mod bundled_ranges;
 pub mod cache;
 pub(crate) mod card;
@@ -25,7 +24,6 @@ pub mod identity;
 pub mod key_archive;
 mod list_times;
 pub mod manifest;
-pub(crate) mod moments;
 pub mod network_names;
 pub mod networks;
 pub(crate) mod own_list;
@@ -35,7 +33,3 @@ pub mod range_files;
 pub mod range_list;
 pub mod ranges;
 pub mod registry;
-pub(crate) mod renamed_lists;
-pub(crate) mod signature_agents;
-
-pub mod check;

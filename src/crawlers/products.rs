@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use memchr::{memchr3, memrchr};
 use serde::{Deserialize, Serialize};
 
-use crate::url::{origin::split_port, target::split_scheme};
+use crate::url::{origin::split_port, path::split_scheme};
 
 /// Name, operator, kind, hosts and source of each product. A host also stands for the same with
 /// `www.` in front. Tallies have the names, so names stay as they are.

@@ -15,8 +15,7 @@ use std::{net::IpAddr, path::Path};
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
 
-use super::address_times::{AddressTimes, Stays, TimesAnswer, TooManyChanges};
-use super::moments::{Absence, Period};
+use super::address_times::{Absence, AddressTimes, Period, Stays, TimesAnswer, TooManyChanges};
 use super::networks::{Network, Networks};
 use super::range_files::{Files, TOO_MANY_CHANGES};
 use super::{crawler::CrawlerId, list_times::ListTimes, range_list::Filter, registry::Registry};

@@ -1,15 +1,16 @@
 //! The known crawlers, in matching order.
 
-use crate::crawlers::builtin;
-use crate::crawlers::crawler::{Crawler, CrawlerId, Visibility};
-use crate::crawlers::identify::{Detector, Identified};
-use crate::crawlers::lazy::{LazyCrawler, LazyRow};
-use crate::crawlers::table::{self, RegistryRow};
+use std::sync::{Arc, OnceLock};
+use std::{collections::HashMap, path::Path};
+
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
 use crate::robots::model::StarGroups;
-use std::sync::{Arc, OnceLock};
-use std::{collections::HashMap, path::Path};
+
+use super::builtin::{self, LazyCrawler, LazyRow};
+use super::crawler::{Crawler, CrawlerId, Visibility};
+use super::identify::{Detector, Identified};
+use super::table::{self, RegistryRow};
 
 /// The largest list that is read: 50 times the size of the built-in one. A larger file is probably
 /// a log.

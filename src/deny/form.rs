@@ -3,7 +3,7 @@
 use botaudit_robots::named_enum;
 
 use super::pattern::{Anchors, HEADER};
-use super::{firewalls, proxies, rules::DenyRules, web_servers};
+use super::{firewalls, rules::DenyRules, web_servers};
 
 named_enum! {
     /// A syntax of rules.
@@ -73,10 +73,10 @@ impl Form {
         match self {
             Form::Nginx => web_servers::nginx(rules),
             Form::Apache => web_servers::apache(rules),
-            Form::Caddy => proxies::caddy(rules),
-            Form::Haproxy => proxies::haproxy(rules),
+            Form::Caddy => web_servers::caddy(rules),
+            Form::Haproxy => web_servers::haproxy(rules),
             Form::Lighttpd => web_servers::lighttpd(rules),
-            Form::Traefik => proxies::traefik(rules),
+            Form::Traefik => web_servers::traefik(rules),
             Form::Nftables => firewalls::nftables(rules),
             Form::Pf => firewalls::pf(rules),
             Form::Fail2ban => firewalls::fail2ban(rules),

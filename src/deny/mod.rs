@@ -10,5 +10,4 @@ pub mod rules;
 pub mod selection;
 
 mod firewalls;
-mod proxies;
 mod web_servers;

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, net::IpAddr, path::Path, sync::Arc};
 
-use crate::audit::client_address::client_address;
+use crate::audit::client::client_address;
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
 use crate::crawlers::networks::{Network, Networks};
 use crate::crawlers::{identify::Identified, pattern::Pattern, registry::Registry};
@@ -13,11 +13,12 @@ use crate::error::{Error, Result};
 use crate::input::chunks::{Chunk, Chunks};
 use crate::input::source::{FileId, Source};
 use crate::input::{lines::lines, open::open};
+use crate::logs::format::{Format, Hints};
 use crate::logs::record::{Record, Scratch};
-use crate::logs::{LineContent, detect::detect, format::Format, hints::Hints};
+use crate::logs::{LineContent, detect::detect};
 use crate::numbers::{counted, grouped};
 use crate::table::escape::visible;
-use crate::url::target::Target;
+use crate::url::path::Target;
 
 use super::rules::{AgentGroup, DeniedNetworks};
 use super::selection::DeniedCrawler;

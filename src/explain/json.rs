@@ -31,9 +31,8 @@ use crate::judge::usage::StatedPreference;
 use crate::robots::model::ProductToken;
 use crate::table::escape::visible;
 
-use super::in_force::InForce;
 use super::words::{change, reason, undecided_words, verdict};
-use super::{DialectVerdict, Explanation, File, Undecided, checked_crawler::CrawlerKind};
+use super::{DialectVerdict, Explanation, File, InForce, Undecided, checked_crawler::CrawlerKind};
 
 /// The most rules and User-agent lines in one object. A robots.txt may have tens of thousands.
 const LISTED_MAX: usize = 1_000;

@@ -1,10 +1,9 @@
-//! Explains the decision on one URL, step by step.
+//! Explains the decision on one URL, step by step, and the ruling in force at a time.
 //!
-//! The result is data; `report` renders it. First, [`locate`] finds the robots.txt for a URL. Then
+//! The result is data; `text` and `json` render it. First, [`locate`] finds the robots.txt for a URL. Then
 //! [`explain`] determines the verdict for a crawler and its reasons.
 
 pub mod checked_crawler;
-pub mod in_force;
 pub mod json;
 pub mod reason;
 pub mod text;
@@ -15,13 +14,14 @@ use std::sync::Arc;
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
 use crate::judge::explained::{Bound, Match, matches};
+use crate::judge::timeline::{BeforeFirst, RulingInForce, Sighting};
 use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{HostSource, Judge, messages::failure_message, origin_history::OriginHistory};
-use crate::judge::{robots::Robots, timeline::BeforeFirst, usage::StatedPreference};
+use crate::judge::{robots::Robots, usage::StatedPreference};
 use crate::time::UtcTime;
-use crate::url::{dialect::Dialect, origin::Origin, path::prepare, target::Target};
+use crate::url::origin::Origin;
+use crate::url::path::{Dialect, Target, prepare};
 
-use in_force::InForce;
 use reason::{DecisionReason, PathChange, changes, reason, without_rules};
 
 /// A URL with its robots.txt.
@@ -266,6 +266,27 @@ fn verdict_in<'a>(
     }
     let (path, changes) = (path.as_bytes().to_vec(), changes(located.path, dialect));
     Ok(DialectVerdict { dialect, path, changes, verdict, reason, matches })
+}
+
+/// The ruling in force at a time, from the snapshots of an archive.
+#[derive(Clone, Debug)]
+pub(crate) struct InForce {
+    /// The time.
+    pub at: UtcTime,
+    /// The ruling, and since when.
+    pub ruling_in_force: RulingInForce,
+    /// The snapshot of the ruling.
+    pub snapshot: Sighting,
+}
+
+impl InForce {
+    /// The ruling at `at`; `None` if nothing is known about that time, or robots.txt has no
+    /// history.
+    fn new(known: &OriginHistory, at: UtcTime) -> Option<InForce> {
+        let ruling_in_force = known.at(at, BeforeFirst::AsFirst)?;
+        let snapshot = known.snapshot(&ruling_in_force)?;
+        Some(InForce { at, ruling_in_force, snapshot })
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use crate::judge::explained::{Bound, BoundBy, Match};
 use crate::judge::timeline::{AllowAll, Ruling};
 use crate::robots::model::Directive;
-use crate::url::dialect::Dialect;
-use crate::url::path::{encoded, is_unreserved};
+use crate::url::path::{Dialect, encoded, is_unreserved};
 
 /// Why a path is allowed or not. Indexes refer to the list of matches, from 0; the deciding rule
 /// has the index 0.

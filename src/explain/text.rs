@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use crate::crawlers::crawler::{Crawler, Obligation, Visibility};
 use crate::judge::explained::{Bound, BoundBy, Match, PatternForm};
-use crate::judge::{age::age_text, timeline::Ruling, usage::StatedPreference};
+use crate::judge::{messages::age_text, timeline::Ruling, usage::StatedPreference};
 use crate::numbers::counted;
 use crate::table::escape::visible;
 
 use super::words::{
     binding_words, change, field_name, name, reason, shown, undecided_words, verdict,
 };
-use super::{DialectVerdict, Explanation, File, Located, Undecided, checked_crawler::CrawlerKind};
-use super::{in_force::InForce, reason::DecisionReason};
+use super::{DialectVerdict, Explanation, File, InForce, Located, Undecided};
+use super::{checked_crawler::CrawlerKind, reason::DecisionReason};
 
 /// The most rules and User-agent lines that are shown; the others are counted.
 const SHOWN_MAX: usize = 20;

@@ -4,9 +4,9 @@
 
 use memchr::{memchr, memrchr};
 
+use super::content_hash::{ContentSketch, Sketcher};
 use super::lines::{LINE_BYTES_MAX, excess_bytes};
-use super::sketch::{ContentSketch, Sketcher};
-use super::{log_text::LogText, open::Opened, read_error::ReadError, source::FileId};
+use super::{log_text::LogText, open::Opened, raw_reader::ReadError, source::FileId};
 
 /// The most bytes that [`Chunks::head`] returns.
 pub const HEAD_BYTES_MAX: usize = 256 << 10;
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
     use crate::input::compression::tests::{ALL, member};
     use crate::input::lines::lines;
-    use crate::input::read_error::ReadErrorCause;
+    use crate::input::raw_reader::ReadErrorCause;
 
     const SIZES: [usize; 6] = [1, 2, 7, 64, 1 << 20, 16 << 20];
 

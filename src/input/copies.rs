@@ -7,17 +7,16 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{fs, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::input::lasting_name::lasting_name;
-use crate::input::open::{Opened, open};
-use crate::input::read_error::{ReadError, ReadErrorCause};
-use crate::input::source::{Location, Source};
 use crate::merge::merge_fields;
+
+use super::open::{Opened, open};
+use super::raw_reader::{ReadError, ReadErrorCause};
+use super::source::{Location, Source, lasting_name};
 
 /// The decompressed bytes that are compared first; a file with fewer is short.
 pub(crate) const HEAD_BYTES: usize = 4 << 10;

@@ -8,7 +8,7 @@
 
 use memchr::{memchr, memchr_iter};
 
-use crate::input::{open::Opened, read_error::ReadError, utf16::Utf16, warc_lines::WarcLines};
+use super::{open::Opened, raw_reader::ReadError, utf16::Utf16, warc_lines::WarcLines};
 
 /// How far an LF is looked for.
 const HEAD_BYTES_MAX: usize = 256 << 10;

@@ -7,27 +7,19 @@
 pub mod source;
 
 pub mod copies;
-pub mod lasting_name;
 
 pub mod open;
 
 pub mod compression;
+mod decoders;
 
-mod bzip2;
-mod gzip;
-mod inflate;
-mod raw_reader;
-mod step;
-mod xz;
-mod zstd;
+pub mod raw_reader;
 
-pub mod checkpoint;
 pub mod chunks;
+pub mod content_hash;
 pub mod lines;
 mod log_text;
 pub(crate) mod marks;
-pub mod read_error;
-pub mod sketch;
 mod utf16;
 pub(crate) mod warc_head;
 mod warc_lines;

@@ -10,9 +10,9 @@ use crate::robots::model::{Directive, Rule};
 use crate::time::UtcTime;
 use crate::url::path::prepare;
 
+use super::origin_history::{CHANGES_MAX, OriginHistory, RuleChange, RuleChanges, Touched};
 use super::robots::{BoundRules, Robots};
-use super::rule_changes::{CHANGES_MAX, RuleChange, RuleChanges, Touched};
-use super::{Judge, by_crawler::ByCrawler, origin_history::OriginHistory, timeline::Period};
+use super::{Judge, by_crawler::ByCrawler, timeline::Period};
 
 /// A version of a robots.txt and its rules for a crawler; `None` if there is none.
 type BoundVersion<'r> = (Option<&'r Arc<Robots>>, Option<Arc<BoundRules>>);
@@ -164,7 +164,8 @@ mod tests {
     use crate::archive::{Store, reader::Archive};
     use crate::crawlers::registry::Registry;
     use crate::judge::HostSource;
-    use crate::url::{dialect::Dialect, origin::Origin};
+    use crate::url::origin::Origin;
+    use crate::url::path::Dialect;
 
     const OK: SnapshotOutcome = SnapshotOutcome::Status(200);
     const TIMEOUT: SnapshotOutcome = SnapshotOutcome::Failure(Failure::Timeout);

@@ -98,8 +98,8 @@ mod tests {
     use crate::random::Random;
     use crate::robots::model::StarGroups;
     use crate::time::UtcTime;
-    use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
+    use crate::url::path::Dialect;
     use crate::url::path::prepare;
 
     fn random_robots_txt(random: &mut Random) -> String {

@@ -107,7 +107,7 @@ fn shortest(
 mod tests {
     use crate::archive::Store;
     use crate::crawlers::registry::Registry;
-    use crate::url::dialect::Dialect;
+    use crate::url::path::Dialect;
     use crate::url::path::prepare;
 
     use super::super::Judge;

@@ -85,7 +85,7 @@ mod tests {
     use crate::matcher::{limits::Limits, select};
     use crate::robots::model::StarGroups;
     use crate::robots::parse::parse;
-    use crate::url::dialect::Dialect;
+    use crate::url::path::Dialect;
 
     fn policy(rules: &str) -> CompiledPolicy {
         let more: String = (0..9).map(|rule| format!("Disallow: /{rule}*y\n")).collect();

@@ -10,7 +10,7 @@ use crate::matcher::select::{self, Selection};
 use crate::matcher::{decision::Decision, glob::shape, pattern};
 use crate::mutex::lock;
 use crate::robots::model::{Group, ProductToken, Rule, StarGroups};
-use crate::url::{dialect::Dialect, path::PathQuery};
+use crate::url::path::{Dialect, PathQuery};
 
 use super::{Judge, robots::Robots};
 

@@ -3,7 +3,7 @@
 use crate::digest::Digest;
 use crate::matcher::{reference, select::GroupChoice};
 use crate::robots::model::{ParsedRobotsTxt, ProductToken, StarGroups};
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use super::{crawl_delay::AskedDelay, profile::CrawlerProfile, restriction::RestrictionKind};
 

@@ -9,7 +9,7 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::outages::{KnownOutages, OutageHours, Outages};
-use super::{HostSource, Judge, history::History, origin_history::OriginHistory};
+use super::{HostSource, Judge, origin_history::OriginHistory, timeline::History};
 
 impl Judge {
     /// Judges by `store` from now on. Compiled rules stay, up to the limit of [`Judge::of_many`].

@@ -4,21 +4,16 @@
 //! A policy depends only on the rules, so each rule set is compiled once, on first use, and shared
 //! by all crawlers, files and origins.
 
-pub mod age;
 pub(crate) mod answer_size;
 mod by_crawler;
-mod by_name;
 mod change_search;
 pub(crate) mod constant_rules;
 pub mod crawl_delay;
-mod crawler_usage;
 pub mod decision_cache;
 pub mod explained;
 pub mod file_restriction;
-pub mod history;
 mod known;
 mod loaded;
-mod memory_budget;
 pub mod messages;
 pub mod origin_history;
 pub mod outages;
@@ -26,9 +21,7 @@ pub mod policy_files;
 pub mod profile;
 pub mod restriction;
 pub mod robots;
-pub mod rule_changes;
 pub(crate) mod rule_differences;
-pub mod snapshot_history;
 pub mod timeline;
 pub mod usage;
 pub mod verdict;
@@ -49,13 +42,12 @@ use crate::robots::RobotsBody;
 use crate::robots::foreign::{Foreign, foreign};
 use crate::robots::parse::{cut, parse_body};
 use crate::robots::usage::UsageSignal;
-use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
+use crate::url::origin::Origin;
+use crate::url::path::{Dialect, PathQuery};
 
-use by_crawler::ByCrawler;
-use by_name::ByName;
+use by_crawler::{ByCrawler, ByName};
 use decision_cache::DecisionCache;
-use loaded::{FAILURES_MAX, Loaded};
-use memory_budget::{MemoryBudget, file_bytes, name_bytes};
+use loaded::{FAILURES_MAX, Loaded, MemoryBudget, file_bytes, name_bytes};
 use messages::{foreign_message, foreign_messages, slow_decisions};
 use outages::KnownOutages;
 use policy_files::NamedFiles;
@@ -81,7 +73,7 @@ pub enum HostSource {
 /// use botaudit::judge::verdict::{JudgedAt, Verdict};
 /// use botaudit::judge::{HostSource, Judge};
 /// use botaudit::archive::Store;
-/// use botaudit::url::{dialect::Dialect, origin::Origin, path::prepare};
+/// use botaudit::url::{origin::Origin, path::{Dialect, prepare}};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// # let robots = dir.path();

@@ -1,14 +1,26 @@
-//! The history of an origin: which snapshot was in force when.
+//! The history of an origin: which snapshot was in force when, from an archive or from a tally; and the changes of the
+//! rules for one crawler, with the paths that they touch.
+//!
+//! A change is a pair of consecutive rulings whose rules for the crawler differ. Failures to fetch
+//! robots.txt are not rulings here; an answer that amounts to no robots.txt is one without rules.
+//! Order, repetitions and lines of rules do not count as a difference.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use serde::{Deserialize, Serialize};
+
+use crate::archive::snapshot::SnapshotOutcome;
+use crate::digest::Digest;
+use crate::matcher::{compiled::CompiledPolicy, decision::Decision};
 use crate::time::UtcTime;
 
+use super::by_crawler::ByCrawler;
 use super::outages::{OutageEffect, Outages};
+use super::robots::{BoundRules, Robots};
 use super::timeline::{
     AllowAll, BeforeFirst, Period, Ruling, RulingInForce, Sighting, Timeline, Version,
 };
-use super::{robots::Robots, rule_changes::RuleChanges};
 
 /// The history of one origin.
 #[derive(Clone, Debug, Default)]
@@ -157,6 +169,176 @@ impl OriginHistory {
     }
 }
 
+/// The history of one origin.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct SnapshotHistory {
+    /// The name of the archive, and the origin in it.
+    pub source: String,
+    /// By the time of the fetch.
+    pub snapshots: BTreeMap<UtcTime, SnapshotSummary>,
+}
+
+/// One snapshot.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct SnapshotSummary {
+    /// The outcome of the fetch.
+    #[serde(with = "as_text")]
+    pub outcome: SnapshotOutcome,
+    /// `Cache-Control: max-age`, in seconds.
+    pub max_age_seconds: Option<u64>,
+    /// The digest of its body, if it has one.
+    pub digest: Option<Digest>,
+}
+
+/// A snapshot that decided requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SnapshotInForce {
+    /// When it was fetched.
+    pub fetched_at: UtcTime,
+    /// The outcome.
+    pub outcome: SnapshotOutcome,
+    /// The digest of the robots.txt that was in force, if any.
+    pub digest: Option<Digest>,
+}
+
+impl SnapshotHistory {
+    /// The snapshots that decide at any time from `first` to `last`, the earliest first.
+    pub(crate) fn between(
+        &self,
+        first: UtcTime,
+        last: UtcTime,
+        before: BeforeFirst,
+    ) -> Vec<SnapshotInForce> {
+        let (sightings, versions) = self.sightings();
+        let times: Vec<UtcTime> = sightings.iter().map(|sighting| sighting.fetched_at).collect();
+        let deciding = Timeline::new(&sightings).between(&times, first, last, before);
+        let of = |(at, ruling): (usize, Ruling)| SnapshotInForce {
+            fetched_at: sightings[at].fetched_at,
+            outcome: sightings[at].outcome,
+            digest: digest_of(ruling, &versions),
+        };
+        deciding.into_iter().map(of).collect()
+    }
+
+    /// Each run of snapshots with the same ruling, whatever failed between them: the time of the
+    /// first and of the last, and the digest of the robots.txt, if there was one.
+    pub(crate) fn periods(&self) -> Vec<(UtcTime, UtcTime, Option<Digest>)> {
+        let (sightings, versions) = self.sightings();
+        let periods = Timeline::new(&sightings).periods();
+        let of = |period: Period| (period.first, period.last, digest_of(period.ruling, &versions));
+        periods.into_iter().map(of).collect()
+    }
+
+    fn sightings(&self) -> (Vec<Sighting>, Vec<Digest>) {
+        let mut versions: Vec<Digest> = Vec::new();
+        let sightings: Vec<Sighting> = self
+            .snapshots
+            .iter()
+            .map(|(&fetched_at, snapshot)| Sighting {
+                fetched_at,
+                outcome: snapshot.outcome,
+                max_age_seconds: snapshot.max_age_seconds,
+                version: snapshot.digest.map(|digest| version_of(&mut versions, digest)),
+            })
+            .collect();
+        (sightings, versions)
+    }
+}
+
+fn digest_of(ruling: Ruling, versions: &[Digest]) -> Option<Digest> {
+    match ruling {
+        Ruling::Rules(Version(at)) => Some(versions[at as usize]),
+        Ruling::AllowAll(_) | Ruling::Unreachable => None,
+    }
+}
+
+fn version_of(versions: &mut Vec<Digest>, digest: Digest) -> Version {
+    let at = versions.iter().position(|known| *known == digest).unwrap_or_else(|| {
+        versions.push(digest);
+        versions.len() - 1
+    });
+    Version(u32::try_from(at).expect("no origin has four thousand million versions"))
+}
+
+/// An outcome as reports write it.
+mod as_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use crate::archive::snapshot::SnapshotOutcome;
+
+    pub(crate) fn serialize<S: Serializer>(
+        outcome: &SnapshotOutcome,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_str(outcome)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<SnapshotOutcome, D::Error> {
+        let text = String::deserialize(from)?;
+        SnapshotOutcome::parse(&text).ok_or_else(|| D::Error::custom("an outcome of no fetch"))
+    }
+}
+
+/// The most changes of one crawler at one origin: the latest.
+pub(crate) const CHANGES_MAX: usize = 100;
+
+/// The changes at one origin, found when a crawler is first asked for.
+#[derive(Debug)]
+pub(super) struct RuleChanges {
+    /// By crawler.
+    pub by_crawler: ByCrawler<Arc<[RuleChange]>>,
+    /// By the addresses of the rules of each period: most crawlers follow the same groups.
+    pub by_rules: Mutex<ChangesByRules>,
+}
+
+type ChangesByRules = HashMap<Box<[usize]>, Arc<[RuleChange]>>;
+
+/// A change of the rules for one crawler.
+#[derive(Debug)]
+pub(crate) struct RuleChange {
+    /// The last fetch that still saw the old rules.
+    pub after: UtcTime,
+    /// The first fetch that saw the new rules.
+    pub before: UtcTime,
+    /// The first fetch that saw the old rules, if these were a change, too.
+    pub since: Option<UtcTime>,
+    /// Whether there are paths that are newly disallowed.
+    pub disallows: bool,
+    /// Whether there are paths that are newly allowed.
+    pub allows: bool,
+    /// The rules that only one of both rule sets has: they match each path that is touched.
+    pub(super) differing: CompiledPolicy,
+    pub(super) old: Option<Arc<BoundRules>>,
+    pub(super) new: Option<Arc<BoundRules>>,
+}
+
+/// The effect of a change on a path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Touched {
+    /// Whether the path is newly allowed; else it is newly disallowed.
+    pub is_allowed: bool,
+    /// The line of the rule that disallows it: in the old version if it is newly allowed.
+    pub line: u32,
+}
+
+impl RuleChange {
+    /// The effect on `path`, which must be prepared; `None` if there is none.
+    #[inline]
+    pub(crate) fn touched(&self, path: &[u8]) -> Option<Touched> {
+        self.differing.decide(path).rule()?;
+        let decide = |rules: &Option<Arc<BoundRules>>| match rules {
+            Some(rules) => rules.policy.decide(path).with_lines(&rules.lines),
+            None => Decision::NO_RULE,
+        };
+        let (old, new) = (decide(&self.old), decide(&self.new));
+        let disallowing = if new.allowed { old } else { new };
+        let line = disallowing.line.filter(|_| old.allowed != new.allowed)?;
+        Some(Touched { is_allowed: new.allowed, line })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,8 +348,8 @@ mod tests {
     use crate::crawlers::registry::Registry;
     use crate::judge::timeline::AllowAll;
     use crate::judge::{HostSource, Judge};
-    use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
+    use crate::url::path::Dialect;
 
     const HOUR: i64 = 3600;
     const OPEN: &str = "User-agent: *\nDisallow: /closed\n";

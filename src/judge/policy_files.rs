@@ -5,12 +5,12 @@
 
 use std::sync::OnceLock;
 
+use botaudit_robots::named_enum;
 use serde::{Deserialize, Serialize};
 
 use crate::robots::model::ParsedRobotsTxt;
-use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
-use crate::url::{path::prepare, target::Target};
-use botaudit_robots::named_enum;
+use crate::url::origin::Origin;
+use crate::url::path::{Dialect, PathQuery, Target, prepare};
 
 named_enum! {
     /// The kind of a file.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
-use crate::crawlers::{lazy::LazyCrawler, product_token::Sender, registry::Registry};
+use crate::crawlers::{builtin::LazyCrawler, product_token::Sender, registry::Registry};
 use crate::matcher::select::{GroupChoice, Selection, select};
 use crate::robots::model::{ParsedRobotsTxt, StarGroups};
 

@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
+use botaudit_robots::named_enum;
 use serde::{Deserialize, Serialize};
 
 use crate::matcher::pattern::{End, prepare};
 use crate::matcher::{decision::IndexedDecision, glob::shape, select::GroupChoice};
 use crate::robots::model::{Directive, Rule};
-use crate::url::{dialect::Dialect, path};
-use botaudit_robots::named_enum;
+use crate::url::path::{self, Dialect};
 
 /// The rules with one directive that are tried at least. A hostile file may have tens of thousands
 /// that cancel each other.

@@ -1,8 +1,10 @@
-//! One version of a robots.txt, with the compiled policies of crawlers.
+//! One version of a robots.txt, with the compiled policies of crawlers and the statements about use that concern them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use UsageCategory::{AiInput, AiTrain, Search, TrainAi, Use};
+use UsageSignal::{ContentSignal, ContentUsage};
 use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::CrawlerId;
@@ -10,12 +12,13 @@ use crate::digest::Digest;
 use crate::matcher::{compiled::CompiledPolicy, select::Selection};
 use crate::mutex::lock;
 use crate::robots::model::{Group, ParsedRobotsTxt};
+use crate::robots::usage::{UsageCategory, UsageSignal};
 use crate::robots::{RobotsBody, foreign::Foreign};
-use crate::url::{dialect::Dialect, path::PathQuery};
+use crate::url::path::{Dialect, PathQuery};
 
+use super::by_crawler::{ByCrawler, ByName};
 use super::policy_files::{NamedFiles, PolicyFile};
-use super::{by_crawler::ByCrawler, by_name::ByName, crawl_delay::CrawlDelays};
-use super::{crawler_usage::UsageByCrawler, profile::Profiles, restriction::RestrictionKind};
+use super::{crawl_delay::CrawlDelays, profile::Profiles, restriction::RestrictionKind};
 
 /// The number of a version of a robots.txt in one judge.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -166,5 +169,38 @@ impl Robots {
         // Computed without the lock, so that others do not have to wait.
         let rules = Arc::new(make());
         Arc::clone(lock(&self.shared).entry(key).or_insert(rules))
+    }
+}
+
+/// A field and a kind of use.
+pub(super) type Kind = (UsageSignal, UsageCategory);
+
+/// The statements of one version of robots.txt that concern one crawler.
+#[derive(Debug)]
+pub(super) struct CrawlerUsage {
+    /// The kinds of use that its purpose concerns.
+    pub kinds: &'static [Kind],
+    /// Prepared paths, the longest first, each with its index in the file's statements.
+    pub statements: Box<[(Box<[u8]>, usize)]>,
+    /// The control tokens of the operator, as crawlers.
+    pub controls: Box<[CrawlerId]>,
+}
+
+/// By crawler; `None` if the file has no statement about use.
+pub(super) type UsageByCrawler = Option<ByCrawler<CrawlerUsage>>;
+
+/// The kinds of use that a crawler's purpose directly concerns.
+pub(super) fn kinds(purpose: &str) -> &'static [Kind] {
+    match purpose {
+        "ai-training" => &[(ContentUsage, TrainAi), (ContentSignal, AiTrain)],
+        "ai-search" => &[
+            (ContentUsage, Search),
+            (ContentSignal, Search),
+            (ContentSignal, AiInput),
+            (ContentSignal, Use),
+        ],
+        "ai-user" => &[(ContentSignal, AiInput), (ContentSignal, Use)],
+        "search" => &[(ContentUsage, Search), (ContentSignal, Search)],
+        _ => &[],
     }
 }

@@ -7,7 +7,7 @@ use botaudit_robots::named_enum;
 
 use crate::matcher::{compiled::CompiledPolicy, limits::Limits};
 use crate::robots::model::{Directive, ParsedRobotsTxt, Rule};
-use crate::url::{dialect::Dialect, path::prepare};
+use crate::url::path::{Dialect, prepare};
 
 use super::profile::CrawlerProfile;
 use super::restriction::{ROBOTS_TXT, paths_of};

@@ -1,12 +1,8 @@
-//! Which ruling was in force when, from the snapshots of one origin.
-//!
-//! A snapshot stays in force until the next one with a ruling, whatever its age. An unreachable
-//! origin is disallowed; after 30 days the last copy counts again. Crawlers keep copies, so they
-//! may use a ruling for a while after a newer snapshot.
+//! Which ruling was in force when, from the snapshots of one origin, such as those of an archive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use crate::archive::snapshot::SnapshotOutcome;
+use crate::archive::snapshot::{BodyKey, HistoryEntry, SnapshotOutcome};
 use crate::time::UtcTime;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -368,3 +364,44 @@ fn lifetime_seconds(sighting: &Sighting) -> i64 {
 
 #[cfg(test)]
 mod tests;
+
+/// The rulings of an origin, and their bodies.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// A sighting for each entry, in the same order.
+    pub timeline: Timeline,
+    /// By [`Version`], each once.
+    pub bodies: Vec<BodyKey>,
+    /// Each entry, in the same order.
+    pub sightings: Box<[Sighting]>,
+}
+
+impl History {
+    /// The history of one origin with the snapshots `entries`, in order.
+    pub fn new(entries: &[HistoryEntry]) -> History {
+        let mut bodies = Vec::new();
+        let mut versions = HashMap::new();
+        let mut version_of = |key: BodyKey| {
+            *versions.entry(key).or_insert_with(|| {
+                bodies.push(key);
+                let index = u32::try_from(bodies.len() - 1);
+                Version(index.expect("no origin has four thousand million versions"))
+            })
+        };
+        let sightings: Box<[Sighting]> = entries
+            .iter()
+            .map(|entry| Sighting {
+                fetched_at: entry.fetch.fetched_at,
+                outcome: entry.fetch.outcome,
+                max_age_seconds: entry.fetch.max_age_seconds,
+                version: entry.body.map(&mut version_of),
+            })
+            .collect();
+        History { timeline: Timeline::new(&sightings), bodies, sightings }
+    }
+
+    /// The body of `version`.
+    pub(crate) fn body(&self, version: Version) -> BodyKey {
+        self.bodies[version.0 as usize]
+    }
+}

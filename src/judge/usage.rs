@@ -15,8 +15,7 @@ use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
 use crate::url::path::PathQuery;
 
-use super::crawler_usage::{CrawlerUsage, Kind, kinds};
-use super::robots::{Robots, RobotsId};
+use super::robots::{CrawlerUsage, Kind, Robots, RobotsId, kinds};
 use super::verdict::{DatedVerdict, JudgedAt};
 use super::{Judge, origin_history::OriginHistory, profile::CrawlerProfile, timeline::Ruling};
 
@@ -195,7 +194,8 @@ mod tests {
     use crate::archive::Store;
     use crate::crawlers::registry::Registry;
     use crate::judge::HostSource;
-    use crate::url::{dialect::Dialect, origin::Origin, path::prepare};
+    use crate::url::origin::Origin;
+    use crate::url::path::{Dialect, prepare};
 
     /// The preferences for `crawler` and a path, as `category=preference line`.
     fn stated(judge: &Judge, crawler: &str, path: &str) -> String {

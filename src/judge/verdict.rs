@@ -13,7 +13,7 @@ use crate::matcher::decision::Decision;
 use crate::matcher::select::{Selection, select};
 use crate::robots::model::StarGroups;
 use crate::time::UtcTime;
-use crate::url::{dialect::Dialect, path::PathQuery};
+use crate::url::path::{Dialect, PathQuery};
 
 use super::crawl_delay::{Bound, DelayAndBound};
 use super::origin_history::OriginHistory;

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::robots::usage::{UsageCategory, UsageSignal, is_license, is_license_url, signal, value};
-use crate::robots::{field::Field, model::ParsedRobotsTxt};
+use crate::robots::{lines::Field, model::ParsedRobotsTxt};
 
 use super::diagnostic::{Diagnostics, quoting, say};
 use super::{catalogue::Code, known_tokens::distance};

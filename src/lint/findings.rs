@@ -1,8 +1,11 @@
-//! Lint findings as text, as JSON, and as GitHub workflow commands.
+//! Lint findings as text, as JSON, as GitHub workflow commands, as JUnit XML for servers that show the results of tests,
+//! and as SARIF 2.1.0, which code hosts show at their lines.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::table::escape::visible;
+use crate::time::UtcTime;
 
 use super::catalogue::{LINTS, Lint, Severity};
 use super::diagnostic::{Diagnostic, Diagnostics};
@@ -131,13 +134,153 @@ pub(crate) fn lint_text(lint: &Lint) -> String {
     format!("{} ({})\n\n{}\n", lint.name, lint.severity.as_str(), lint.meaning)
 }
 
+/// The findings of `files` at `now`; warnings fail a run that `is_strict`.
+pub(crate) fn findings_junit(
+    files: &[(String, Diagnostics)],
+    is_strict: bool,
+    now: UtcTime,
+) -> String {
+    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
+    for (id, (path, found)) in files.iter().enumerate() {
+        text += &suite(id, path, found, is_strict, now);
+    }
+    text + "</testsuites>\n"
+}
+
+fn suite(id: usize, path: &str, found: &Diagnostics, is_strict: bool, now: UtcTime) -> String {
+    let is_failure = |diagnostic: &&Diagnostic| match diagnostic.code.lint().severity {
+        Severity::Error => true,
+        Severity::Warning => is_strict,
+        Severity::Info => false,
+    };
+    let (failures, others): (Vec<_>, Vec<_>) = found.kept().iter().partition(is_failure);
+    let name = escaped(&visible(path.as_bytes()));
+    // The schema wants a time without a zone.
+    let now = now.to_string();
+    let time = now.trim_end_matches('Z');
+    let mut text = format!(
+        "  <testsuite name=\"{name}\" package=\"botaudit\" id=\"{id}\" timestamp=\"{time}\" \
+         hostname=\"localhost\" tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"0\">\n    \
+         <properties/>\n",
+        failures.len().max(1),
+        failures.len()
+    );
+    if failures.is_empty() {
+        text += &format!("    <testcase name=\"lint\" classname=\"{name}\" time=\"0\"/>\n");
+    }
+    for diagnostic in failures {
+        let (line, code) = (diagnostic.line, diagnostic.code.lint().name);
+        let sentence = escaped(&sentence(diagnostic));
+        text += &format!(
+            "    <testcase name=\"line {line}: {code}\" classname=\"{name}\" time=\"0\">\n      \
+             <failure type=\"{code}\" message=\"{sentence}\">{name}:{line}: {sentence}</failure>\n    \
+             </testcase>\n"
+        );
+    }
+    let others = others.into_iter().map(|diagnostic| {
+        let severity = diagnostic.code.lint().severity.as_str();
+        let sentence = escaped(&sentence(diagnostic));
+        format!("{name}:{}: {severity}: {sentence}\n", diagnostic.line)
+    });
+    let others: String = others.collect();
+    text + &format!(
+        "    <system-out>{others}</system-out>\n    <system-err></system-err>\n  </testsuite>\n"
+    )
+}
+
+/// Text and attributes, without the characters that XML 1.0 forbids.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => {}
+            character => out.push(character),
+        }
+    }
+    out
+}
+
+/// What is not encoded in the path of a URI.
+const ENCODED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The findings of `files` as one log. `is_complete` says whether all files could be read.
+pub(crate) fn findings_sarif(files: &[(String, Diagnostics)], is_complete: bool) -> String {
+    let results = files.iter().flat_map(|(path, found)| {
+        found.kept().iter().map(move |diagnostic| result(&uri(path), diagnostic))
+    });
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "botaudit",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": LINTS.iter().map(rule).collect::<Value>(),
+            }},
+            "invocations": [{ "executionSuccessful": is_complete }],
+            "columnKind": "unicodeCodePoints",
+            "results": results.collect::<Value>(),
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn rule(lint: &Lint) -> Value {
+    json!({
+        "id": lint.name,
+        "shortDescription": { "text": lint.name },
+        "fullDescription": { "text": text(lint.meaning) },
+        "defaultConfiguration": { "level": level(lint.severity) },
+    })
+}
+
+fn result(uri: &str, diagnostic: &Diagnostic) -> Value {
+    let lint = diagnostic.code.lint();
+    json!({
+        "ruleId": lint.name,
+        "ruleIndex": diagnostic.code.index(),
+        "level": level(lint.severity),
+        "message": { "text": text(&sentence(diagnostic)) },
+        "locations": [{ "physicalLocation": {
+            "artifactLocation": { "uri": uri },
+            "region": { "startLine": diagnostic.line.max(1) },
+        }}],
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// Text without links: `[text](target)` would be one.
+fn text(plain: &str) -> String {
+    plain.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
+}
+
+/// A path as a reference that names no other host and no scheme.
+fn uri(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let is_absolute = path.starts_with('/');
+    let rest = path.trim_start_matches('/');
+    let root = if is_absolute { "/" } else { "" };
+    format!("{root}{}", utf8_percent_encode(rest, ENCODED))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
     use crate::crawlers::registry::Registry;
     use crate::lint::{known_tokens::KnownTokens, lint};
-    use crate::url::dialect::Dialect;
+    use crate::url::path::Dialect;
 
     fn remarks(text: &[u8]) -> Diagnostics {
         lint(text, &KnownTokens::new(&Registry::builtin()), Dialect::Google)
@@ -170,5 +313,57 @@ mod tests {
         assert_eq!(json[0]["warnings"], 1001);
         assert_eq!(json[0]["omitted"], 1);
         assert_eq!(json[0]["findings"][0]["message"], "no parser reads '\"\\xFF'");
+    }
+
+    #[test]
+    fn findings_are_tests_that_failed() {
+        let registry = Registry::builtin();
+        let names = KnownTokens::new(&registry);
+        let hostile = "User-agent: *\nDisallow: ]]><x a=\"&\u{ffff}'\x1b\n?\n";
+        let found = |text: &str| lint(text.as_bytes(), &names, Dialect::Google);
+        let files = [("a\"<b".to_owned(), found(hostile)), ("c".to_owned(), found(""))];
+        let now = UtcTime::from_unix_seconds(1_772_323_200).unwrap();
+        let text = findings_junit(&files, false, now);
+        for part in [
+            "<testsuite name=\"a&quot;&lt;b\" package=\"botaudit\" id=\"0\" timestamp=\"2026-03-01T00:00:00\" ",
+            " tests=\"1\" failures=\"1\" errors=\"0\" time=\"0\">",
+            "<failure type=\"rule-never-matches\" message=\"']]&gt;&lt;x a=&quot;&amp;'\\x1B' does not",
+            "<system-out>a&quot;&lt;b:3: warning: no parser reads '?'",
+            "<testcase name=\"lint\" classname=\"c\" time=\"0\"/>",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains(['\x1b', '\u{ffff}']));
+        assert!(findings_junit(&files, true, now).contains(" tests=\"2\" failures=\"2\""));
+    }
+
+    #[test]
+    fn findings_have_rules_levels_and_lines() {
+        let registry = Registry::builtin();
+        let names = KnownTokens::new(&registry);
+        let hostile = b"User-agent: *\nDisallow: [pay](http://x.example)\x1b[1m\"}]\n?\n";
+        let files = [("//h\\a b?#\u{e4}:%".to_owned(), lint(hostile, &names, Dialect::Google))];
+        let text = findings_sarif(&files, false);
+        let log: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(log["version"], "2.1.0");
+        let run = &log["runs"][0];
+        assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+        let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+        assert_eq!(rules.len(), LINTS.len());
+        let results = run["results"].as_array().unwrap();
+        let levels: Vec<&str> =
+            results.iter().map(|result| result["level"].as_str().unwrap()).collect();
+        assert_eq!(levels, ["error", "warning"]);
+        for (result, line) in results.iter().zip([2, 3]) {
+            let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+            assert_eq!(rules[index]["id"], result["ruleId"]);
+            let place = &result["locations"][0]["physicalLocation"];
+            assert_eq!(place["region"]["startLine"], line);
+            assert_eq!(place["artifactLocation"]["uri"], "/h/a%20b%3F%23%C3%A4%3A%25");
+        }
+        let message = results[0]["message"]["text"].as_str().unwrap();
+        assert!(message.starts_with(r"'\[pay\](http://x.example)\\x1B\[1m"), "{message}");
+        let empty: Value = serde_json::from_str(&findings_sarif(&[], true)).unwrap();
+        assert_eq!(empty["runs"][0]["results"], json!([]));
     }
 }

@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::crawlers::crawler::CrawlDelaySupport;
-use crate::robots::field::{self, Content, FieldKind};
-use crate::robots::lines::lines;
+use crate::robots::lines::{self, Content, FieldKind, lines};
 use crate::robots::model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule};
 
 use super::diagnostic::{Diagnostics, few, quote, quoting, say};
@@ -16,7 +15,7 @@ pub(super) fn identity(token: &ProductToken) -> Vec<u8> {
         return b"*".to_vec();
     }
     let end = memchr::memchr(b'/', &token.written).unwrap_or(token.written.len());
-    field::strip(&token.written[..end]).to_ascii_lowercase()
+    lines::strip(&token.written[..end]).to_ascii_lowercase()
 }
 
 /// Findings on the groups of `robots`, which was parsed from `text`.
@@ -42,7 +41,7 @@ fn diagnose_no_group(text: &[u8], robots: &ParsedRobotsTxt, diagnostics: &mut Di
     if !robots.groups.is_empty() || is_said {
         return;
     }
-    let is_unused = |line: &_| matches!(field::read(line), Content::Field(field) if field.kind == FieldKind::Unused);
+    let is_unused = |line: &_| matches!(lines::read(line), Content::Field(field) if field.kind == FieldKind::Unused);
     if let Some(line) = lines(text).find(is_unused) {
         diagnostics.add(line.number, Code::NoGroup, || {
             let message = "the file has no User-agent line, so it binds no crawler";
@@ -146,7 +145,7 @@ fn diagnose_crawl_delay(
     let mut reported = Reported::No;
     let readers: Vec<Readers> = robots.groups.iter().map(|group| readers(group, names)).collect();
     let is_read = |line: &_| {
-        matches!(field::read(line), Content::Field(field)
+        matches!(lines::read(line), Content::Field(field)
         if field.kind == FieldKind::Unused && field.key.eq_ignore_ascii_case(b"crawl-delay"))
     };
     for line in lines(text).filter(is_read) {

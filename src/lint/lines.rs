@@ -1,7 +1,8 @@
 //! Single lines: those that parsers ignore, and those that only some parsers read.
 
-use crate::robots::field::{self, Content, Field, FieldKind, Separator, Spelling};
-use crate::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
+use crate::robots::lines::{
+    self, Content, Field, FieldKind, LINE_BYTES_MAX, RobotsTxtLine, Separator, Spelling, lines,
+};
 
 use super::diagnostic::{Diagnostics, quote, quoting, say, short};
 use super::{catalogue::Code, fields, known_tokens::distance, patterns};
@@ -41,7 +42,7 @@ pub(super) fn diagnose(text: &[u8], diagnostics: &mut Diagnostics) {
     let mut seen = fields::SeenFields::default();
     for line in lines(text) {
         diagnose_bytes(&line, diagnostics);
-        match field::read(&line) {
+        match lines::read(&line) {
             Content::Blank | Content::Comment => {}
             Content::NoField => diagnose_unread(&line, diagnostics),
             Content::Field(field) => {
@@ -62,7 +63,7 @@ pub(super) fn diagnose(text: &[u8], diagnostics: &mut Diagnostics) {
 
 fn diagnose_bytes(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
     // A cut comment does not matter.
-    if line.is_too_long() && !field::has_comment(line) {
+    if line.is_too_long() && !lines::has_comment(line) {
         diagnostics.add(line.number, Code::LongLine, || {
             let bytes = line.length_bytes;
             let message =
@@ -135,7 +136,7 @@ fn diagnose_unread(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
     if let Some(name) = intended(word) {
         diagnostics.add(line.number, Code::UnreadRule, || {
             let message = quoting("no parser reads {}: the colon is missing", text);
-            let value = field::strip(rest);
+            let value = lines::strip(rest);
             let advice = instead(name, value);
             (message, advice)
         });
@@ -258,7 +259,7 @@ fn colon_split(line: &RobotsTxtLine<'_>, field: &Field<'_>, name: &str) -> (Vec<
         "the colon after {} is missing, so the value is read as {}",
         &[name.as_bytes(), &quote(field.value)],
     );
-    let value = field::strip(&text[(field.key.len() - key_tail(field).len()).min(text.len())..]);
+    let value = lines::strip(&text[(field.key.len() - key_tail(field).len()).min(text.len())..]);
     (message, instead(name, value))
 }
 
@@ -270,7 +271,7 @@ fn instead(name: &str, value: &[u8]) -> Vec<u8> {
 /// A `#` directly after a value, with text directly after it: probably meant as part of the value.
 fn diagnose_hash(line: &RobotsTxtLine<'_>, field: &Field<'_>, diagnostics: &mut Diagnostics) {
     let Some(at) = memchr::memchr(b'#', line.text) else { return };
-    let is_space = |byte: Option<&u8>| byte.is_none_or(|byte| field::is_space(*byte));
+    let is_space = |byte: Option<&u8>| byte.is_none_or(|byte| lines::is_space(*byte));
     let (before, after) = (line.text[..at].last(), line.text.get(at + 1));
     if field.kind == FieldKind::UserAgent
         || field.value.is_empty()
@@ -306,7 +307,7 @@ fn key_tail<'a>(field: &Field<'a>) -> &'a [u8] {
 /// ignored.
 fn intended(key: &[u8]) -> Option<&'static str> {
     let start = key.iter().position(u8::is_ascii_alphabetic)?;
-    let word = field::strip(&key[start..]);
+    let word = lines::strip(&key[start..]);
     let close = STANDARD.iter().filter_map(|(_, name, slips_max)| {
         Some((distance(word, name.as_bytes(), *slips_max)?, *name))
     });
@@ -324,5 +325,5 @@ fn kind_of_sitemap(key: &[u8], value: &[u8]) -> Option<&'static str> {
 /// The line without its comment.
 fn code<'a>(line: &RobotsTxtLine<'a>) -> &'a [u8] {
     let end = memchr::memchr(b'#', line.text).unwrap_or(line.text.len());
-    field::strip(&line.text[..end])
+    lines::strip(&line.text[..end])
 }

@@ -9,8 +9,6 @@
 pub mod catalogue;
 pub mod diagnostic;
 pub mod findings;
-pub mod findings_junit;
-pub mod findings_sarif;
 pub mod known_tokens;
 
 mod case;
@@ -28,7 +26,7 @@ use bytes::Bytes;
 use crate::matcher::pattern;
 use crate::robots::model::{ParsedRobotsTxt, Rule};
 use crate::robots::{foreign::foreign, parse};
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use catalogue::{Code, Severity};
 use diagnostic::{Diagnostics, quoting};
@@ -41,7 +39,7 @@ use whole_file::FileContent;
 /// ```
 /// use botaudit::crawlers::registry::Registry;
 /// use botaudit::lint::{catalogue::Code, lint, known_tokens::KnownTokens};
-/// use botaudit::url::dialect::Dialect;
+/// use botaudit::url::path::Dialect;
 /// let registry = Registry::builtin();
 /// let body = b"User-agent: *\nDisallow: private\n";
 /// let diagnostics = lint(body, &KnownTokens::new(&registry), Dialect::Google);

@@ -3,9 +3,9 @@
 use memchr::memmem;
 
 use crate::matcher::pattern;
-use crate::robots::field::{Field, FieldKind};
+use crate::robots::lines::{Field, FieldKind};
 use crate::robots::model::{Directive, Rule};
-use crate::url::{dialect::Dialect, path};
+use crate::url::path::{self, Dialect};
 
 use super::catalogue::Code;
 use super::diagnostic::{Diagnostics, quoting, say, short};

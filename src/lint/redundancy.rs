@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::matcher::pattern;
 use crate::robots::model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule};
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use super::diagnostic::{Diagnostics, quote, say};
 use super::{case, catalogue::Code, groups::identity};

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::crawlers::crawler::{Crawler, InformationSource, RepApplies, Visibility};
 use crate::numbers::counted;
-use crate::robots::field::strip;
+use crate::robots::lines::strip;
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
 use super::diagnostic::{Diagnostics, few, quote, quoting, say, short};

@@ -3,9 +3,8 @@
 use memchr::memmem;
 
 use crate::numbers::counted;
-use crate::robots::field::{self, Content, FieldKind};
 use crate::robots::foreign::{Foreign, is_page};
-use crate::robots::lines::{self, RobotsTxtLine};
+use crate::robots::lines::{self, Content, FieldKind, RobotsTxtLine};
 use crate::robots::parse::{BODY_BYTES_MAX, cut};
 
 use super::{catalogue::Code, diagnostic::Diagnostics};
@@ -59,7 +58,7 @@ pub(super) fn diagnose(body: &[u8], diagnostics: &mut Diagnostics) -> FileConten
 /// bytes that are not text, and no line is a field of robots.txt.
 fn is_binary(body: &[u8]) -> bool {
     let head = &body[..body.len().min(4096)];
-    let is_control = |byte: &u8| byte.is_ascii_control() && !field::is_space(*byte);
+    let is_control = |byte: &u8| byte.is_ascii_control() && !lines::is_space(*byte);
     let controls = head.iter().filter(|byte| is_control(byte)).count();
     let replaced = memmem::find_iter(head, "\u{fffd}").count();
     (controls + replaced) * 20 > head.len() - replaced * 2
@@ -69,7 +68,7 @@ fn is_binary(body: &[u8]) -> bool {
 /// Whether it is a page, and not rules after a tag.
 fn is_html(text: &[u8]) -> bool {
     is_page(text)
-        || field::strip(&text[..text.len().min(1024)]).starts_with(b"<")
+        || lines::strip(&text[..text.len().min(1024)]).starts_with(b"<")
             && !lines::lines(cut(text)).any(|line| is_counted_field(&line))
 }
 
@@ -104,7 +103,7 @@ fn diagnose_size(body: &[u8], diagnostics: &mut Diagnostics) {
         return;
     }
     let is_rule = |line: &RobotsTxtLine<'_>| {
-        matches!(field::read(line), Content::Field(field)
+        matches!(lines::read(line), Content::Field(field)
             if matches!(field.kind, FieldKind::Allow | FieldKind::Disallow))
     };
     let last = lines::lines(cut(body)).last().map_or(1, |line| line.number);
@@ -127,6 +126,6 @@ fn diagnose_size(body: &[u8], diagnostics: &mut Diagnostics) {
 }
 
 fn is_counted_field(line: &RobotsTxtLine<'_>) -> bool {
-    matches!(field::read(line), Content::Field(field)
+    matches!(lines::read(line), Content::Field(field)
         if !matches!(field.kind, FieldKind::Unknown | FieldKind::Unused))
 }

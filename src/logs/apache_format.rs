@@ -5,8 +5,9 @@
 //! `?`, or nothing.
 
 use crate::error::{Error, Result};
-use crate::logs::template_token::{Slot, TemplateToken};
-use crate::logs::time::can_read;
+
+use super::template::{Slot, TemplateToken};
+use super::time::can_read;
 
 /// Reads `%h %l "%r"`, the same in quotes with `\"` inside, or the whole `LogFormat "%h" name`.
 ///

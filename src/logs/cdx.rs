@@ -10,13 +10,12 @@
 
 use std::sync::Arc;
 
-use crate::logs::field::RawField;
-use crate::logs::json::{Json, dialect::JsonDialect};
-use crate::logs::record::{Fields, RequestFields};
-use crate::logs::response::ResponseFields;
-use crate::logs::signature::Rest;
-use crate::logs::{LineContent, limitation::Limitation, reject::Reject, reject::Skip, time::Time};
 use crate::time::Zone;
+
+use super::json::{Json, dialect::JsonDialect};
+use super::record::{Fields, RequestFields};
+use super::reject::{Limitation, Reject, Skip};
+use super::{LineContent, field::RawField, response::ResponseFields, signature::Rest, time::Time};
 
 /// Times are in UTC.
 const TIME_PATTERN: &str = "%Y%m%d%H%M%S";

@@ -1,4 +1,4 @@
-//! A format: a named layout, and its readers.
+//! A format: a named layout, and its readers; and what the user says about the format of all files.
 //!
 //! A format may have state: a directive in the middle of a file changes how later lines are read.
 //! Chunks of one file go to different workers. So the thread that cuts them calls
@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::logs::envelope::{Envelope, Stream};
-use crate::logs::json::Json;
-use crate::logs::reject::{Reject, Skip};
-use crate::logs::usual::UsualLayout;
-use crate::logs::{LINE_BYTES_MAX, LineContent, NoRecord};
-use crate::logs::{limitation::Limitation, parser::LineParser};
 use crate::time::Zone;
+
+use super::envelope::{Envelope, Stream};
+use super::json::{Json, own_names::OwnNames};
+use super::reject::{Limitation, Reject, Skip};
+use super::{LINE_BYTES_MAX, LineContent, NoRecord, parser::LineParser};
+use super::{proxies::Captures, usual::UsualLayout};
 
 /// A log format with its state at one line of a file. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -281,4 +281,19 @@ fn open<'a>(
         open(inner, raw, pieces, buffer)?
     };
     Ok(Opened { is_foreign: is_foreign || opened.is_foreign, ..opened })
+}
+
+/// The user's settings for all files.
+#[derive(Clone, Debug, Default)]
+pub struct Hints {
+    /// The format; `None` if it is detected for each file.
+    pub format: Option<Format>,
+    /// The zone of times without one.
+    pub zone: Zone,
+    /// The request headers that HAProxy captures; `None` if they are detected for each file.
+    pub haproxy_captures: Option<Captures>,
+    /// The keys of JSON logs.
+    pub json_fields: Option<OwnNames>,
+    /// The user agent of requests in crawls that do not name one.
+    pub user_agent: Option<Arc<[u8]>>,
 }

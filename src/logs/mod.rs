@@ -3,12 +3,10 @@
 //! Nothing here fails: hostile lines give a [`reject::Reject`], which is counted. A format is a
 //! named [`parser::LineParser`]; [`registry`] lists the built-in formats.
 
-pub mod csv;
 pub mod detect;
 pub mod format;
-pub mod hints;
+pub mod named_columns;
 pub mod own_format;
-pub mod own_proposal;
 pub mod registry;
 
 pub mod parser;
@@ -18,46 +16,35 @@ mod envelope;
 mod apache_format;
 mod nginx_format;
 pub mod template;
-pub mod template_token;
 
 mod cdx;
-mod iis;
-pub mod ltsv;
-mod squid;
 
-mod aws_elb;
-mod aws_s3;
+mod aws;
 mod combined;
-mod combined_dialect;
-mod envoy;
-pub mod haproxy;
 pub mod json;
+pub mod proxies;
 mod w3c;
 
 pub mod field_kind;
-pub mod method;
 pub mod record;
 mod sample;
 
-pub(crate) mod clock;
 mod host;
-mod request;
+pub mod request;
 mod response;
 pub mod time;
 
-mod error_log;
 mod escape;
 mod field;
 mod signature;
 pub(crate) mod usual;
 
-pub mod limitation;
 pub mod reject;
+
+use crate::time::UtcTime;
 
 use record::Fields;
 use reject::{Reject, Skip};
-
-use crate::time::UtcTime;
 
 /// Longer lines are rejected: servers limit request lines to some kilobytes. A cut line keeps one
 /// more byte, so that it is recognised as too long.

@@ -5,8 +5,9 @@
 //! JSON, `escape=none` does not escape; both leave an unset variable empty.
 
 use crate::error::{Error, Result};
-use crate::logs::escape::Escaping;
-use crate::logs::template_token::{Slot, TemplateToken};
+
+use super::escape::Escaping;
+use super::template::{Slot, TemplateToken};
 
 /// Reads `$a - "$b"`, `'$a' '$b'` or the whole `log_format name escape=json '$a';`.
 ///

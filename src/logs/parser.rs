@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use crate::logs::cdx::Cdx;
-use crate::logs::csv::Csv;
-use crate::logs::haproxy::{self, Captures};
-use crate::logs::ltsv::Ltsv;
-use crate::logs::usual::UsualLayout;
-use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy, iis, squid};
-use crate::logs::{json::Json, limitation::Limitation, reject::Skip, template::Template, w3c::W3c};
 use crate::time::Zone;
+
+use super::named_columns::{Csv, Ltsv};
+use super::proxies::{self, Captures};
+use super::reject::{Limitation, Skip};
+use super::usual::UsualLayout;
+use super::w3c::{self, W3c};
+use super::{LineContent, aws, cdx::Cdx, combined, json::Json, template::Template};
 
 /// The layout of lines. Cheap to clone, because large parts are shared.
 #[derive(Clone, Debug)]
@@ -67,19 +67,19 @@ impl LineParser {
             LineParser::Common => combined::common(line),
             LineParser::Varnish => combined::combined_with_own_targets(line),
             LineParser::Lighttpd => combined::combined_with_ident_host(line),
-            LineParser::Envoy => envoy::line(line),
-            LineParser::Haproxy(captures) => haproxy::line(*captures, line, zone),
+            LineParser::Envoy => proxies::envoy_line(line),
+            LineParser::Haproxy(captures) => proxies::haproxy_line(*captures, line, zone),
             LineParser::Template(template) => template.line(line, zone),
             LineParser::Json(json) => json.line(line, zone),
-            LineParser::Iis => iis::line(line, zone).into(),
-            LineParser::Squid => squid::line(line).into(),
+            LineParser::Iis => w3c::iis_line(line, zone).into(),
+            LineParser::Squid => proxies::squid_line(line).into(),
             LineParser::Csv(csv) => csv.line(line, zone),
             LineParser::CaddyConsole(json) => json.console_line(line, zone),
             LineParser::Ltsv(ltsv) => ltsv.line(line, zone),
             LineParser::W3c(w3c) => w3c.line(line, zone),
-            LineParser::AwsAlb => aws_elb::application(line).into(),
-            LineParser::AwsElb => aws_elb::classic(line).into(),
-            LineParser::AwsS3 => aws_s3::line(line).into(),
+            LineParser::AwsAlb => aws::application(line).into(),
+            LineParser::AwsElb => aws::classic(line).into(),
+            LineParser::AwsS3 => aws::s3(line).into(),
             LineParser::Cdx(cdx) => cdx.line(line),
             LineParser::ErrorLog => LineContent::Skip(Skip::NotAccess),
         }

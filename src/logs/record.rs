@@ -3,16 +3,17 @@
 //! Most lines are from browsers and need only the first step, which stops at the user agent. Only
 //! the second step validates values.
 
+use botaudit_robots::named_enum;
 use memchr::{memchr, memrchr};
 
 use crate::signatures::{base::SignatureHeaders, check::SignatureState};
 use crate::time::UtcTime;
-use crate::url::target::Target;
+use crate::url::path::Target;
 
-use super::clock::{Clock, LastMinute};
 use super::host::{client_without_port, host_and_port, number_of_port, quoted_addresses};
+use super::signature::Rest;
+use super::time::{Clock, LastMinute, Time};
 use super::{escape::Escaping, field::RawField, reject::Reject, request, response::ResponseFields};
-use super::{signature::Rest, time::Time};
 
 /// The fields of a line, found but not parsed.
 #[derive(Clone, Copy, Debug)]
@@ -72,24 +73,18 @@ impl Default for Fields<'_> {
     }
 }
 
-/// The scheme of a request.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Scheme {
-    /// `http`
-    Http,
-    /// `https`
-    Https,
+named_enum! {
+    /// The scheme of a request, as written in a URL.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum Scheme {
+        /// `http`
+        Http = "http",
+        /// `https`
+        Https = "https",
+    }
 }
 
 impl Scheme {
-    /// As written in a URL.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Scheme::Http => "http",
-            Scheme::Https => "https",
-        }
-    }
-
     /// Also accepts names of connections: `on` for TLS, `ws` and `wss`.
     fn parse(text: &[u8]) -> Option<Scheme> {
         const HTTP: [&[u8]; 3] = [b"http", b"ws", b"off"];

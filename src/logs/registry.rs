@@ -5,16 +5,16 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use crate::error::Result;
-use crate::logs::cdx::Cdx;
-use crate::logs::combined_dialect::{
+
+use super::combined::{
     is_gandi, is_haproxy_json, is_ingress_nginx, is_lighttpd, is_most_of, is_traefik, is_varnish,
 };
-use crate::logs::csv::Csv;
-use crate::logs::json::{Json, dialect::JsonDialect};
-use crate::logs::w3c::{W3c, W3cDialect};
-use crate::logs::{apache_format, escape::Escaping, ltsv::Ltsv, nginx_format};
-use crate::logs::{haproxy::Captures, hints::Hints, limitation::Limitation, parser::LineParser};
-use crate::logs::{template::compile, template_token::TemplateToken};
+use super::json::{Json, dialect::JsonDialect};
+use super::named_columns::{Csv, Ltsv};
+use super::template::{TemplateToken, compile};
+use super::w3c::{W3c, W3cDialect};
+use super::{apache_format, cdx::Cdx, escape::Escaping, format::Hints, nginx_format};
+use super::{parser::LineParser, proxies::Captures, reject::Limitation};
 
 /// Makes a parser from the first lines of a file and the settings of the user.
 pub(crate) type MakeParser = fn(&[&[u8]], &Hints) -> Option<LineParser>;

@@ -3,9 +3,9 @@
 //! Most requests have none, and most layouts cannot carry them, so that a line without them costs one
 //! comparison.
 
-use crate::logs::field::RawField;
-use crate::signatures::base::SignatureHeaders;
-use crate::signatures::check::SignatureState;
+use crate::signatures::{base::SignatureHeaders, check::SignatureState};
+
+use super::field::RawField;
 
 /// The end of a line, its signature, or the place of its record; no layout has several of them.
 #[derive(Clone, Copy, Debug)]
@@ -68,11 +68,11 @@ impl<'a> SignatureFields<'a> {
 mod tests {
     use crate::logs::LineContent;
     use crate::logs::detect::named;
+    use crate::logs::format::Hints;
     use crate::logs::format::{Format, Reader};
-    use crate::logs::haproxy::Captures;
-    use crate::logs::hints::Hints;
     use crate::logs::json::own_names::OwnNames;
     use crate::logs::own_format;
+    use crate::logs::proxies::Captures;
     use crate::logs::record::Scratch;
     use crate::signatures::base::SignatureHeaders;
 

@@ -10,12 +10,10 @@ use crate::error::{Error, Result};
 use crate::time::Zone;
 
 use super::record::{Fields, RequestFields};
-use super::template_token::{Slot, TemplateToken};
+use super::reject::{Limitation, Reject};
+use super::signature::SignatureFields;
 use super::time::{Time, written};
-use super::{
-    LineContent, escape::Escaping, field::RawField, limitation::Limitation, reject::Reject,
-};
-use super::{response::ResponseFields, signature::SignatureFields};
+use super::{LineContent, escape::Escaping, field::RawField, response::ResponseFields};
 
 /// A compiled format.
 #[derive(Clone, Debug)]
@@ -298,4 +296,62 @@ impl<'a> TemplateFields<'a> {
         let client = if self.fields.client.is_empty() { b"-" } else { self.fields.client };
         Fields { request, outcome, client, rest: self.signature.of(), ..self.fields }
     }
+}
+
+/// The content of a field.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Slot {
+    /// Not needed.
+    Ignored,
+    /// The address of the client.
+    Client,
+    /// X-Forwarded-For.
+    ForwardedFor,
+    /// A time in one of the usual forms.
+    Time,
+    /// A time with this strftime pattern.
+    TimeOf(Box<str>),
+    /// The whole request line.
+    Request,
+    /// The method.
+    Method,
+    /// Path and query as sent.
+    Target,
+    /// The path as decoded by the server, without the query.
+    DecodedPath,
+    /// The decoded path with the query.
+    DecodedTarget,
+    /// The query, with or without its `?`.
+    Query,
+    /// The status.
+    Status,
+    /// The size of the answer.
+    Bytes,
+    /// The user agent.
+    UserAgent,
+    /// The Referer header.
+    Referer,
+    /// The requested host.
+    Host,
+    /// The server's configured name.
+    ServerName,
+    /// The port of the server.
+    Port,
+    /// `http` or `https`.
+    Scheme,
+    /// The Signature-Agent header.
+    SignatureAgent,
+    /// The Signature-Input header.
+    SignatureInput,
+    /// The Signature header.
+    Signature,
+}
+
+/// A token of a format.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum TemplateToken {
+    /// Literal text.
+    Literal(Vec<u8>),
+    /// A field, with the name that the user gave it.
+    Field(Slot, String),
 }

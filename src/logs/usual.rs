@@ -8,8 +8,9 @@ use wide::u8x16;
 use super::field::{RawField, find_near};
 use super::host::{client_without_port, host_and_port};
 use super::record::{Fields, Record, RequestFields, Scratch, forwarded_for_in};
-use super::{clock::LastMinute, combined::TIME_BYTES, escape::Escaping, reject::Reject, request};
-use super::{response::ResponseFields, sample::is_in_sample, signature::Rest, time::Time};
+use super::time::{LastMinute, Time};
+use super::{combined::TIME_BYTES, escape::Escaping, reject::Reject, request};
+use super::{response::ResponseFields, sample::is_in_sample, signature::Rest};
 
 /// A text, where a line starts in it, and where the quotes of request, referer and user agent are in it.
 pub(crate) type QuotePlaces<'a> = (&'a [u8], usize, [u32; 6]);
@@ -267,7 +268,7 @@ mod tests {
     use crate::logs::LineContent;
     use crate::logs::detect::named;
     use crate::logs::format::Format;
-    use crate::logs::hints::Hints;
+    use crate::logs::format::Hints;
     use crate::logs::registry::ENTRIES;
     use crate::random::Random;
 

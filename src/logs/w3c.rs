@@ -1,5 +1,5 @@
 //! W3C extended logs: IIS, other servers, and CloudFront's standard logs. Also Zeek's `http.log`,
-//! which names its columns in the same way.
+//! which names its columns in the same way; and the native format of IIS.
 //!
 //! `#Fields` names the columns. It may occur again with another order when a server is restarted.
 //! Times are UTC (section 4.5 of the draft), except in columns that end in `-local`. A quoted value
@@ -10,15 +10,22 @@
 //! decoded once. In user agents, the number of layers has changed over the years (those of 2013 are
 //! encoded twice, those of 2019 are not), so they are decoded as far as possible. The requested host
 //! is `x-host-header`; `cs(Host)` is the name of the distribution.
+//!
+//! The native format of IIS has no user agents, no hosts and no time zone:
+//!
+//! ```text
+//! client, user, date, time, service, server, server address, duration, bytes received, bytes sent,
+//! status, Windows status, method, path, query,
+//! ```
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use crate::logs::LineContent;
-use crate::logs::field_kind::{LogField, fields};
-use crate::logs::record::RequestFields;
-use crate::logs::reject::{Reject, Skip};
-use crate::logs::{escape::Escaping, field::RawField, limitation::Limitation};
 use crate::time::Zone;
+
+use super::field_kind::{LogField, fields};
+use super::record::{Fields, RequestFields};
+use super::reject::{Limitation, Reject, Skip};
+use super::{LineContent, escape::Escaping, field::RawField, response::ResponseFields, time::Time};
 
 static UTC: Zone = Zone::UTC;
 
@@ -289,6 +296,30 @@ fn host_of_target<'a>(host: &mut RawField<'a>, target: &mut RawField<'a>) {
         *host = RawField { raw: &target.raw[..slash], ..*target };
         target.raw = &target.raw[slash..];
     }
+}
+
+const SEPARATOR: &[u8] = b", ";
+
+/// Parses a line; its time is in `zone`.
+pub(crate) fn iis_line<'a>(line: &'a [u8], zone: &'a Zone) -> Result<Fields<'a>, Reject> {
+    let mut rest = line;
+    let mut columns = [&b""[..]; 14];
+    for column in &mut columns {
+        let end = memchr::memmem::find(rest, SEPARATOR).ok_or(Reject::OtherFormat)?;
+        (*column, rest) = (&rest[..end], &rest[end + SEPARATOR.len()..]);
+    }
+    let [client, user, date, time, _, _, _, _, _, bytes, status, _, method, path] = columns;
+    let query = rest.strip_suffix(b",").ok_or(Reject::OtherFormat)?;
+    let start = client.len() + user.len() + 2 * SEPARATOR.len();
+    let when = &line[start..start + date.len() + SEPARATOR.len() + time.len()];
+    let [method, target, query] = [method, path, query].map(RawField::plain);
+    Ok(Fields {
+        client,
+        time: Time::Pattern(when, "%m/%d/%Y, %H:%M:%S", zone),
+        request: RequestFields::Parts { method, target, query },
+        outcome: ResponseFields::Fields { status, bytes },
+        ..Fields::default()
+    })
 }
 
 #[cfg(test)]

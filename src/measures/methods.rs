@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::judge::verdict::Verdict;
-use crate::logs::method::Method;
+use crate::logs::request::Method;
 use crate::merge::{Merge, merge_fields};
 use crate::table::columns::{BYTES, REQUESTS, VIOLATIONS};
 use crate::table::schema::column;

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::judge::rule_changes::{RuleChange, Touched};
+use crate::judge::origin_history::{RuleChange, Touched};
 use crate::merge::{Merge, least, sum};
 use crate::time::{DAY_SECONDS, UtcTime};
 

@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use crate::error::Result;
 use crate::judge::robots::{Robots, RobotsId};
 use crate::judge::verdict::DatedVerdict;
-use crate::judge::{policy_files::PolicyFile, rule_changes::RuleChange, usage::StatedPreference};
+use crate::judge::{origin_history::RuleChange, policy_files::PolicyFile, usage::StatedPreference};
 use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::time::UtcTime;

@@ -5,7 +5,7 @@
 use crate::crawlers::identity::IdentityAnswer;
 use crate::judge::restriction::Restriction;
 use crate::judge::verdict::{DatedVerdict, Verdict};
-use crate::logs::method::Method;
+use crate::logs::request::Method;
 use crate::time::Day;
 
 use super::sums::Span;

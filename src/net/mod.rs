@@ -11,16 +11,12 @@ pub mod settings;
 
 pub mod address;
 pub mod coding;
-pub(crate) mod dotted;
 mod ftp;
-pub mod ftp_reply;
 pub(crate) mod http;
 
-pub mod batch;
 pub mod fetch;
-mod host_queue;
+pub mod host_queue;
 
 pub mod dns;
 pub(crate) mod dns_archive;
-pub mod dns_cache;
 pub mod forward_confirmed;

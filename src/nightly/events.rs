@@ -10,8 +10,7 @@ use crate::numbers::{counted, percent};
 use crate::report::nights::{EventRow, TrendRow};
 use crate::time::Day;
 
-use super::state::news::LineDay;
-use super::state::rows::{ActorDay, RuledDay};
+use super::state::rows::{ActorDay, LineDay, RuledDay};
 
 /// The number of earlier days that a rate is compared with.
 const RATE_DAYS: i32 = 7;

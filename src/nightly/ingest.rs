@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::extent::{ReadRange, ReadRangeEnd};
-use crate::audit::incremental::{IncrementalTally, follow};
 use crate::audit::parse_rate::{falls_short, is_something_else};
 use crate::audit::tally::build::{Run, in_order};
 use crate::audit::tally::header::{self, InputSummary};
 use crate::audit::tally::{Tally, counter::Counter, merge::continued};
-use crate::audit::{Options, day_counters::FileDays, identities::Identities, progress::Progress};
+use crate::audit::{IncrementalTally, Options, day_counters::FileDays, follow};
+use crate::audit::{identities::Identities, progress::Progress};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::source::{FileId, Source};
@@ -18,7 +18,8 @@ use crate::time::Day;
 
 use super::log_identity::is_unfinished;
 use super::plan::{Log, Plan};
-use super::state::{State, change::StateChange, inputs::RecordedInput};
+use super::state::State;
+use super::state::change::{RecordedInput, StateChange};
 
 /// The settings of a site for one run.
 #[derive(Clone, Copy)]

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::input::lasting_name::lasting_name;
-use crate::input::source::{Location, expand};
-use crate::logs::hints::Hints;
+use crate::input::source::{Location, expand, lasting_name};
+use crate::logs::format::Hints;
 use crate::table::escape::{has_hidden, visible};
 use crate::url::origin::Origin;
 

@@ -10,14 +10,14 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::audit::probe::examine;
-use crate::input::checkpoint::{Checkpoint, Prefix};
-use crate::input::read_error::{ReadError, ReadErrorCause};
-use crate::input::source::{FileId, Location, Source};
-use crate::input::{chunks::Chunks, lasting_name::lasting_name, open::open};
-use crate::logs::hints::Hints;
+use crate::audit::parse_rate::examine;
+use crate::input::content_hash::{Checkpoint, Prefix};
+use crate::input::raw_reader::{ReadError, ReadErrorCause};
+use crate::input::source::{FileId, Location, Source, lasting_name};
+use crate::input::{chunks::Chunks, open::open};
+use crate::logs::format::Hints;
 
-use super::state::inputs::RecordedInput;
+use super::state::change::RecordedInput;
 
 /// The bytes at either end of a file on disk that identify an unchanged one.
 const END_BYTES: u64 = 4 << 10;

@@ -7,7 +7,6 @@ pub mod days;
 pub mod events;
 pub mod ingest;
 pub mod init;
-pub mod lock;
 pub mod log_identity;
 pub mod plan;
 pub mod state;

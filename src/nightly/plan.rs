@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::audit::extent::{Extent, ReadRange};
-use crate::config::{audit_config::OPTIONS, fault::Fault, file::SiteConfig};
+use crate::config::{audit_config::OPTIONS, file::SiteConfig, setting::Fault};
 use crate::error::Result;
+use crate::input::content_hash::Checkpoint;
 use crate::input::copies::{DistinctLogs, ShortCopies, is_beginning, without_copies};
-use crate::input::source::{FileId, Location, Source};
-use crate::input::{checkpoint::Checkpoint, lasting_name::lasting_name};
+use crate::input::source::{FileId, Location, Source, lasting_name};
 
 use super::log_identity::{LogIdentity, fingerprint, identify_log, is_file, is_unfinished};
-use super::state::{State, inputs::RecordedInput};
+use super::state::{State, change::RecordedInput};
 
 /// The approximate size of one batch of logs on disk, in bytes.
 const BATCH_BYTES: u64 = 256 << 20;

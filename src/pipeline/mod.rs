@@ -2,8 +2,7 @@
 //!
 //! The module does not know what an item is.
 
-pub mod both;
 mod buffers;
 pub mod in_order;
-pub mod mapped;
+pub mod parallel;
 pub mod queue;

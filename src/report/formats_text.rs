@@ -1,7 +1,7 @@
 //! The log formats, and the detected format of a log, as text.
 
-use crate::audit::probe::Probe;
-use crate::logs::{json::proposal::proposal, own_proposal, registry::ENTRIES};
+use crate::audit::parse_rate::Probe;
+use crate::logs::{json::own_names::proposal, own_format, registry::ENTRIES};
 use crate::numbers::{grouped, percent};
 use crate::table::escape::{spelled_out, visible};
 
@@ -94,7 +94,7 @@ pub(crate) fn examined_text(name: &str, examined: &Probe) -> String {
 
 /// A format string that reads the first line that was not understood.
 fn line_advice(examined: &Probe) -> Option<String> {
-    let format = own_proposal::proposal(examined.sample.as_deref()?)?;
+    let format = own_format::proposal(examined.sample.as_deref()?)?;
     Some(format!("name the fields, as in: --log-format '{format}'"))
 }
 

@@ -8,9 +8,8 @@ use std::path::Path;
 
 use crate::audit::model::ReportModel;
 use crate::error::{Error, Result};
-use crate::table::cell::Cell;
 use crate::table::csv::{CrawlerCells, EachValues};
-use crate::table::schema::{Column, TableSchema};
+use crate::table::schema::{Cell, Column, TableSchema};
 
 use super::table::{Audited, Table};
 use super::tables::tables_of;

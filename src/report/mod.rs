@@ -8,7 +8,6 @@ pub mod formats_text;
 pub mod html;
 pub mod json_lines;
 pub mod metrics;
-pub mod night_text;
 pub mod nights;
 pub mod output;
 pub mod outputs;

@@ -20,7 +20,7 @@ use crate::staged::is_stdout;
 use crate::table::schema::TableSchema;
 
 use super::tables::{EVENTS, REQUESTS_EVIDENCE, TREND};
-use super::{directory::check_replaceable, html::shell::GENERATOR, night_text::HEADLINE_START};
+use super::{directory::check_replaceable, html::shell::GENERATOR, nights::HEADLINE_START};
 
 /// The most decompressed bytes of an existing file that are read.
 const HEAD_BYTES_MAX: usize = 256 << 10;

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::audit::model::ReportModel;
 use crate::audit::tally::header::{OutageSummary, RobotsVersion};
-use crate::audit::what_if_rows::WhatIf;
-use crate::audit::{input_tally::Input, log_outages::OutageEvidence, model::ReportModel};
+use crate::audit::{draft::WhatIf, input_tally::Input, log_outages::OutageEvidence};
 use crate::crawlers::identity::{Identity, Proof};
-use crate::judge::snapshot_history::SnapshotInForce;
+use crate::judge::origin_history::SnapshotInForce;
 use crate::time::UtcTime;
 
 use super::{page_model::totals::LineTotals, tables::files_of};

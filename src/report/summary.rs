@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use crate::audit::comparison::{
+use crate::audit::shares::{
     CHANGES, compared_changes, compared_day, comparison, has_compared_changes,
 };
 use crate::audit::{conduct::Conduct, coverage::Coverage};

@@ -1,14 +1,14 @@
 //! robots.txt as data, from the package `botaudit-robots`, and the bytes that a tally keeps.
 
+pub use botaudit_robots::robots::{
+    crawl_delay, foreign, lines, model, parse, product_token, usage,
+};
+
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::ByteBuf;
-
-pub use botaudit_robots::robots::{
-    crawl_delay, field, foreign, lines, model, parse, product_token, usage,
-};
 
 use model::ParsedRobotsTxt;
 use parse::parse_body;

@@ -9,7 +9,7 @@ use crate::audit::parse_rate::{UnreadLogs, not_understood};
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
 use crate::audit::repeated_content::refuse_repeated_pipes;
 use crate::audit::tally::{Tally, file::TALLY, header};
-use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, evidence::EvidenceSink};
+use crate::audit::{client::ClientKey, dns_names::DnsCandidates, evidence::EvidenceSink};
 use crate::audit::{identities::Identities, input_tally::Input, origin_options::OriginOptions};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
@@ -25,15 +25,15 @@ use crate::table::escape::visible;
 use crate::time::UtcTime;
 
 use super::collect::{CollectedInput, write_collected};
+use super::console::{Console, RunOutcome, STDOUT_NAME};
 use super::fetching::{archive_to_fill, fetch_logged};
 use super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
-use super::notes::{note_formats, note_repeats, note_rules};
-use super::setup::Setup;
+use super::formats::check_json_fields;
+use super::notes::{note_formats, note_repeats, note_rules, warn_of_robots_errors};
+use super::setup::{Setup, Verification};
 use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
-use super::{console::Console, identity::Verification, json_keys::check_json_fields};
-use super::{outcome::RunOutcome, output::STDOUT_NAME, robots_errors::warn_of_robots_errors};
 
 /// An audit that is ready to run.
 #[derive(Debug)]

@@ -14,11 +14,11 @@ use crate::explain::{Explanation, Located, Undecided, checked_crawler::CheckedCr
 use crate::judge::{Judge, messages::foreign_message, robots::RobotsId};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::UtcTime;
-use crate::url::{dialect::Dialect, origin::Origin};
+use crate::url::{origin::Origin, path::Dialect};
 
-use super::console::{Console, SharedConsole};
-use super::crawler_names::{or_token, registry, unknown_crawler};
-use super::{outcome::RunOutcome, output::cannot_print, sandbox::access_rights::TcpUse};
+use super::console::{Console, RunOutcome, SharedConsole, cannot_print};
+use super::crawlers::{or_token, registry, unknown_crawler};
+use super::sandbox::access_rights::TcpUse;
 
 /// The longest URL that is accepted, in bytes. By default, Apache and nginx refuse a request line
 /// over 8 KiB. Every rule is tried in both dialects, and the time grows with the URL: the worst

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{ffi::OsString, thread::available_parallelism, time::Instant};
 
 use crate::archive::Store;
-use crate::audit::probe::examine;
+use crate::audit::parse_rate::examine;
 use crate::classify;
+use crate::classify::answer::{Detail, VerdictWord};
+use crate::classify::batch::BatchContext;
 use crate::classify::input_format::{
     CrawlerSource, InputFormat, ListSyntax, WantedColumns, writing_of,
 };
@@ -15,22 +17,20 @@ use crate::classify::options::{
 };
 use crate::classify::summary::{SortedSummary, Summary, VerdictCounts, write_summary};
 use crate::classify::verdicts::{Layout, Verdicts, Width};
-use crate::classify::{answer::VerdictWord, batch::BatchContext, outcome::Detail};
 use crate::config::setting::THREADS_MAX;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, Source, expand};
 use crate::judge::{Judge, messages::failure_messages, profile::CrawlerProfile};
-use crate::logs::hints::Hints;
+use crate::logs::format::Hints;
 use crate::numbers::{counted, grouped};
 use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::staged::is_stdout;
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
-use super::console::{SharedConsole, Watched};
-use super::sandbox::access_rights::TcpUse;
-use super::{crawler_names::NamedCrawlers, outcome::RunOutcome, output::STDOUT_NAME};
+use super::console::{RunOutcome, STDOUT_NAME, SharedConsole, Watched};
+use super::{crawlers::NamedCrawlers, sandbox::access_rights::TcpUse};
 
 /// Lists of URLs that are ready to be classified.
 #[derive(Debug)]

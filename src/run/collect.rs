@@ -2,20 +2,20 @@
 
 use std::path::Path;
 
-use crate::audit::client_key::{ClientKey, KeyFingerprint};
+use crate::audit::client::{ClientKey, KeyFingerprint};
 use crate::audit::collected_file::{CollectedFile, CollectedHeader};
 use crate::audit::prepass::{Collected, FirstPass, Wanted};
 use crate::audit::repeated_content::refuse_repeated_pipes;
 use crate::audit::tally::header::{InputSummary, ReportedOptions};
-use crate::audit::{input_end::InputEnd, log_outages::OutageHosts, memory_limit::MEMORY_DEFAULT};
+use crate::audit::{extent::InputEnd, log_outages::OutageHosts, memory_limit::MEMORY_DEFAULT};
 use crate::error::{Error, Result};
 use crate::input::{copies::Repeats, source::Source};
 use crate::judge::Judge;
 use crate::staged::replace_private;
 
 use super::first_pass::{check_any_opened, first_pass, wanted};
-use super::setup::Setup;
-use super::{fetching::known_store, identity::ranges, notes::note_repeats, outcome::RunOutcome};
+use super::setup::{Setup, ranges};
+use super::{console::RunOutcome, fetching::known_store, notes::note_repeats};
 
 /// The result of a first pass, if it was read from a file.
 #[derive(Clone, Debug)]

@@ -1,15 +1,18 @@
-//! Where a run says what happens: the terminal of a command, or an application.
+//! Where a run says what happens, the terminal of a command or an application; files that may be standard output; and
+//! how it ended.
 
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
-use std::{fmt, fs::File, io::Write, path::Path, time::Instant};
+use std::{fmt, fs::File, path::Path, time::Instant};
 
 use crate::audit::progress::Progress;
 use crate::error::{Error, Result};
 use crate::mutex::lock;
 use crate::report::outputs::Outputs;
 use crate::staged::is_stdout;
+use crate::table::escape::visible;
 
-use super::{audit_progress::AuditProgress, output::cannot_print, sandbox::access_rights::TcpUse};
+use super::{audit_progress::AuditProgress, sandbox::access_rights::TcpUse};
 
 /// How much a message matters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -214,4 +217,47 @@ impl Console for KeptMessages {
     fn pass_begins(&self, total_bytes: Option<u64>) -> Arc<Progress> {
         self.progress.pass_begins(total_bytes)
     }
+}
+
+/// The result of a run without a fatal error.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum RunOutcome {
+    /// All inputs were read, all outputs written.
+    Done,
+    /// As `Done`, but there are violations or findings that the user wants as a failure.
+    Violations,
+    /// Reports were written, but some input was damaged, or nothing could be judged.
+    Incomplete,
+    /// A URL that was asked about is disallowed.
+    Disallowed,
+    /// A URL could not be decided.
+    Undecided,
+    /// Another run is in progress; nothing was done.
+    Locked,
+}
+
+impl RunOutcome {
+    /// The exit code, which metrics state, too; `help/start.txt` lists all.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            RunOutcome::Done => 0,
+            RunOutcome::Violations | RunOutcome::Disallowed => 1,
+            RunOutcome::Undecided => 2,
+            RunOutcome::Incomplete => 3,
+            RunOutcome::Locked => 4,
+        }
+    }
+}
+
+/// The name of standard output in messages.
+pub(crate) const STDOUT_NAME: &str = "standard output";
+
+/// The error for a failed write to standard output.
+pub(crate) fn cannot_print(err: io::Error) -> Error {
+    Error::io("cannot write to", Path::new(STDOUT_NAME), err)
+}
+
+/// A path in a text for people.
+pub(crate) fn path_text(path: &Path) -> String {
+    visible(path.as_os_str().as_encoded_bytes())
 }

@@ -2,8 +2,9 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use crate::audit::tally::{counter::TallyLimits, merge::merge_files};
-use crate::audit::{damaged_file::name_damaged, model::ReportModel};
+use crate::audit::model::ReportModel;
+use crate::audit::tally::counter::TallyLimits;
+use crate::audit::tally::merge::{merge_files, name_damaged};
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::{ranges::Ranges, registry::Registry};
 use crate::deny::form::{DenyBy, Form};
@@ -12,15 +13,16 @@ use crate::deny::selection::{DEFAULT_CONDITION, DenySelection};
 use crate::deny::{pattern::HEADER, replay::Replay};
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
-use crate::logs::hints::Hints;
+use crate::logs::format::Hints;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::report::threshold::Threshold;
 use crate::staged::replace;
 use crate::time::{UtcTime, Zone};
 
+use super::console::{RunOutcome, SharedConsole};
+use super::sandbox::access_rights::TcpUse;
 use super::setup::{hints, refusal};
-use super::{console::SharedConsole, crawler_names::registry, files::name_tallies};
-use super::{notes::note_formats, outcome::RunOutcome, sandbox::access_rights::TcpUse};
+use super::{crawlers::registry, files::name_tallies, notes::note_formats};
 
 /// Operators change names and addresses.
 const REVIEW_DAYS: u32 = 90;

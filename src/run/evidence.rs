@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::abuse_report::folder::{Enclosed, WrittenFolder, write_folder};
-use crate::abuse_report::folders::{Subjects, write_folders};
+use crate::abuse_report::folder::{Enclosed, Subjects, WrittenFolder, write_folder, write_folders};
 use crate::abuse_report::{Reporter, subject::Subject};
-use crate::audit::tally::merge::merge_files;
+use crate::audit::model::ReportModel;
+use crate::audit::tally::merge::{merge_files, name_damaged};
 use crate::audit::tally::{counter::TallyLimits, file::TALLY, identity_sources::IdentitySources};
-use crate::audit::{damaged_file::name_damaged, model::ReportModel};
 use crate::crawlers::{key_archive::KeyArchive, registry::Registry};
 use crate::digest::DigestWriter;
 use crate::error::{Error, Result};
@@ -19,9 +18,9 @@ use crate::staged::pending::is_ahead;
 use crate::table::escape::visible;
 use crate::url::origin::Origin;
 
+use super::console::{RunOutcome, SharedConsole};
 use super::report::{evidence_digest, evidence_of};
-use super::{console::SharedConsole, crawler_names::unknown_crawler, files::name_tallies};
-use super::{outcome::RunOutcome, sandbox::access_rights::TcpUse};
+use super::{crawlers::unknown_crawler, files::name_tallies, sandbox::access_rights::TcpUse};
 
 /// Folders that are ready to be written.
 #[derive(Debug)]

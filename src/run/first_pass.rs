@@ -2,9 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::audit;
 use crate::audit::prepass::{Collected, FirstPass, Wanted};
-use crate::audit::{self, Options, progress::Progress};
-use crate::audit::{input_end::InputEnd, log_outages::OutageHosts, tally::header::InputSummary};
+use crate::audit::tally::header::InputSummary;
+use crate::audit::{Options, extent::InputEnd, log_outages::OutageHosts, progress::Progress};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, Source};

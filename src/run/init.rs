@@ -9,9 +9,7 @@ use crate::nightly::init::{DetectedFiles, LOGS};
 use crate::numbers::counted;
 use crate::staged::is_stdout;
 
-use super::console::{Access, SharedConsole};
-use super::outcome::RunOutcome;
-use super::output::{STDOUT_NAME, path_text};
+use super::console::{Access, RunOutcome, STDOUT_NAME, SharedConsole, path_text};
 
 /// A search for logs and web roots that is ready to run.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{ffi::OsString, sync::Arc};
 
-use crate::audit::{client_key::ClientKey, model::ReportModel, tally::Tally};
+use crate::audit::{client::ClientKey, model::ReportModel, tally::Tally};
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::{crawler::Crawler, identity::Identity};
 use crate::error::{Error, Result};
@@ -14,9 +14,10 @@ use crate::report::{directory::Staging, page_model::PageModel, run::EvidenceFile
 use crate::report::{summary::summary_text, summary_table::SummaryView};
 
 use super::audit::{AuditRun, Destination};
-use super::report_tables::{ReportTable, ViolationRow, violations};
 use super::setup::{Setup, unusable};
-use super::written::{ResultFormat, run_json_now, write_report};
+use super::written::{
+    ReportTable, ResultFormat, ViolationRow, run_json_now, violations, write_report,
+};
 use super::{audit_progress::AuditProgress, console::KeptMessages};
 
 /// An audit of access logs: which crawler requested what robots.txt disallows.

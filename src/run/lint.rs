@@ -6,14 +6,15 @@ use std::{ffi::OsString, io};
 use crate::error::{Error, Result};
 use crate::files::{read_up_to, take_up_to};
 use crate::lint::catalogue::{LINTS, Lint, Severity};
-use crate::lint::findings::{findings_github, findings_json, findings_text};
-use crate::lint::{diagnostic::Diagnostics, findings_junit::findings_junit};
-use crate::lint::{findings_sarif::findings_sarif, known_tokens::KnownTokens, lint};
+use crate::lint::findings::{
+    findings_github, findings_json, findings_junit, findings_sarif, findings_text,
+};
+use crate::lint::{diagnostic::Diagnostics, known_tokens::KnownTokens, lint};
 use crate::report::outputs::{Outputs, Overwrite};
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
-use super::sandbox::access_rights::TcpUse;
-use super::{console::SharedConsole, crawler_names::registry, outcome::RunOutcome};
+use super::console::{RunOutcome, SharedConsole};
+use super::{crawlers::registry, sandbox::access_rights::TcpUse};
 
 /// The largest file that is read: 32 times the part of a robots.txt that counts.
 const FILE_BYTES_MAX: u64 = 16 << 20;

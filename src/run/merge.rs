@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::{fs::File, io::Read};
 
 use crate::audit::collected_file::{is_collected, merge_collected};
-use crate::audit::damaged_file::name_damaged;
-use crate::audit::tally::{counter::TallyLimits, merge::merge_files};
+use crate::audit::tally::counter::TallyLimits;
+use crate::audit::tally::merge::{merge_files, name_damaged};
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::report::summary_table::SummaryView;
 use crate::staged::{replace, replace_private};
 
-use super::written::unwritten_report;
-use super::{console::SharedConsole, crawler_names::view_of_tally, files::name_tallies};
-use super::{notes::note_formats, outcome::RunOutcome, sandbox::access_rights::TcpUse};
+use super::console::{RunOutcome, SharedConsole};
+use super::{crawlers::view_of_tally, files::name_tallies, notes::note_formats};
+use super::{sandbox::access_rights::TcpUse, written::unwritten_report};
 
 /// The bytes of a file that identify its kind.
 const HEAD_BYTES: u64 = 64;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::audit::comparison::{CHANGES, COMPARE_AT};
-use crate::audit::tally::merge::merge_files;
+use crate::audit::model::ReportModel;
+use crate::audit::shares::{CHANGES, COMPARE_AT};
+use crate::audit::tally::merge::{merge_files, name_damaged};
 use crate::audit::tally::{Tally, counter::TallyLimits, file::TALLY, header::Header};
-use crate::audit::{damaged_file::name_damaged, model::ReportModel};
 use crate::error::{Error, Result};
 use crate::report::json_lines::{json_lines, name};
 use crate::report::outputs::{Outputs, Overwrite};
@@ -19,9 +19,10 @@ use crate::report::{directory::Staging, run::EvidenceFile, summary_table::Summar
 use crate::table::escape::visible;
 use crate::time::Day;
 
+use super::console::{RunOutcome, SharedConsole};
+use super::sandbox::access_rights::TcpUse;
 use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
-use super::{console::SharedConsole, crawler_names::view_of_tally, files::name_tallies};
-use super::{notes::note_formats, outcome::RunOutcome, sandbox::access_rights::TcpUse};
+use super::{crawlers::view_of_tally, files::name_tallies, notes::note_formats};
 
 /// The most days in a range.
 const DAYS_MAX: usize = 36_600;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::url::target::Target;
+use crate::url::path::Target;
 
 use super::fields::{BareItem, Dictionary, Item, Member};
 

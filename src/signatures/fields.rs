@@ -2,8 +2,12 @@
 //!
 //! What is read is written again in the one form that the RFC allows, because signatures cover that.
 
+use std::iter;
+
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine, alphabet::STANDARD};
+
+use crate::structured_fields::{FieldReader, RawItem};
 
 /// The longest header that is read. Servers limit all headers together to about this.
 const HEADER_BYTES_MAX: usize = 16 << 10;
@@ -174,32 +178,18 @@ impl Member {
 impl Dictionary {
     /// Reads the value of a header; `None` if it is no dictionary, or a very large one.
     pub(crate) fn read(header: &[u8]) -> Option<Dictionary> {
-        let mut reader = Reader::of(header)?;
         let mut members = Vec::new();
-        reader.skip(b" ");
-        while !reader.is_at_end() {
-            let key = reader.key()?;
-            let member = match reader.take(b'=') {
-                true if reader.next() == Some(b'(') => reader.list()?,
-                true => Member::Item(reader.item()?),
+        reader(header)?.dictionary(|reader, key, has_value| {
+            let member = match has_value {
+                true if reader.take(b'(') => list(reader)?,
+                true => Member::Item(item(reader)?),
                 false => {
                     let value = BareItem::Boolean(true);
-                    Member::Item(Item { value, parameters: reader.parameters()? })
+                    Member::Item(Item { value, parameters: parameters(reader)? })
                 }
             };
-            put(&mut members, key, member)?;
-            reader.skip(b" \t");
-            if reader.is_at_end() {
-                break;
-            }
-            if !reader.take(b',') {
-                return None;
-            }
-            reader.skip(b" \t");
-            if reader.is_at_end() {
-                return None;
-            }
-        }
+            put(&mut members, key, member)
+        })?;
         Some(Dictionary(members))
     }
 
@@ -216,173 +206,74 @@ impl Dictionary {
 
 /// Reads the value of a header that is one item; `None` if it is none.
 pub(crate) fn read_item(header: &[u8]) -> Option<Item> {
-    let mut reader = Reader::of(header)?;
+    let mut reader = reader(header)?;
     reader.skip(b" ");
-    let item = reader.item()?;
+    let item = item(&mut reader)?;
     reader.skip(b" ");
     reader.is_at_end().then_some(item)
 }
 
+fn reader(header: &[u8]) -> Option<FieldReader<'_>> {
+    (header.len() <= HEADER_BYTES_MAX).then(|| FieldReader::new(header))
+}
+
 /// Puts `value` where `key` was, or at the end; `None` if there are too many.
-fn put<V>(entries: &mut Vec<(String, V)>, key: String, value: V) -> Option<()> {
-    match entries.iter().position(|(known, _)| *known == key) {
+fn put<V>(entries: &mut Vec<(String, V)>, key: &[u8], value: V) -> Option<()> {
+    match entries.iter().position(|(known, _)| known.as_bytes() == key) {
         Some(at) => entries[at].1 = value,
         None if entries.len() == MEMBERS_MAX => return None,
-        None => entries.push((key, value)),
+        None => entries.push((text(key)?, value)),
     }
     Some(())
 }
 
-struct Reader<'a> {
-    rest: &'a [u8],
+fn list(reader: &mut FieldReader<'_>) -> Option<Member> {
+    let mut items = Vec::new();
+    reader.list(|reader| {
+        if items.len() == MEMBERS_MAX {
+            return None;
+        }
+        items.push(item(reader)?);
+        Some(())
+    })?;
+    Some(Member::List(items, parameters(reader)?))
 }
 
-impl<'a> Reader<'a> {
-    fn of(header: &'a [u8]) -> Option<Reader<'a>> {
-        (header.len() <= HEADER_BYTES_MAX).then_some(Reader { rest: header })
-    }
+fn item(reader: &mut FieldReader<'_>) -> Option<Item> {
+    Some(Item { value: bare(reader.item()?)?, parameters: parameters(reader)? })
+}
 
-    fn next(&self) -> Option<u8> {
-        self.rest.first().copied()
-    }
+fn parameters(reader: &mut FieldReader<'_>) -> Option<Parameters> {
+    let mut parameters = Vec::new();
+    reader.parameters(|name, value| put(&mut parameters, name, bare(value)?))?;
+    Some(Parameters(parameters))
+}
 
-    fn is_at_end(&self) -> bool {
-        self.rest.is_empty()
-    }
-
-    fn take(&mut self, byte: u8) -> bool {
-        let is_there = self.next() == Some(byte);
-        if is_there {
-            self.rest = &self.rest[1..];
+/// The value of `item`. Headers of signatures have no display strings.
+fn bare(item: RawItem<'_>) -> Option<BareItem> {
+    match item {
+        RawItem::Integer(digits) => text(digits)?.parse().ok().map(BareItem::Integer),
+        RawItem::Date(digits) => text(digits)?.parse().ok().map(BareItem::Date),
+        RawItem::Decimal(number) => {
+            let number = text(number)?;
+            let (whole, part) = number.split_once('.')?;
+            format!("{whole}{part:0<3}").parse().ok().map(BareItem::Decimal)
         }
-        is_there
-    }
-
-    fn skip(&mut self, bytes: &[u8]) {
-        self.while_in(|byte| bytes.contains(&byte));
-    }
-
-    fn while_in(&mut self, is_in: impl Fn(u8) -> bool) -> &'a [u8] {
-        let end = self.rest.iter().position(|&byte| !is_in(byte)).unwrap_or(self.rest.len());
-        let (text, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        text
-    }
-
-    fn key(&mut self) -> Option<String> {
-        if !self.next().is_some_and(|byte| byte.is_ascii_lowercase() || byte == b'*') {
-            return None;
+        RawItem::String(escaped) => {
+            let escaped = text(escaped)?;
+            let mut chars = escaped.chars();
+            let next = || chars.next().and_then(|c| if c == '\\' { chars.next() } else { Some(c) });
+            Some(BareItem::String(iter::from_fn(next).collect()))
         }
-        let is_in = |byte: u8| {
-            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-.*".contains(&byte)
-        };
-        String::from_utf8(self.while_in(is_in).to_vec()).ok()
+        RawItem::Token(token) => text(token).map(BareItem::Token),
+        RawItem::Bytes(encoded) => BASE64.decode(encoded).ok().map(BareItem::Bytes),
+        RawItem::Boolean(is_true) => Some(BareItem::Boolean(is_true)),
+        RawItem::DisplayString => None,
     }
+}
 
-    fn list(&mut self) -> Option<Member> {
-        self.take(b'(').then_some(())?;
-        let mut items = Vec::new();
-        loop {
-            self.skip(b" ");
-            if self.take(b')') {
-                return Some(Member::List(items, self.parameters()?));
-            }
-            if items.len() == MEMBERS_MAX {
-                return None;
-            }
-            items.push(self.item()?);
-            if !matches!(self.next(), Some(b' ' | b')')) {
-                return None;
-            }
-        }
-    }
-
-    fn item(&mut self) -> Option<Item> {
-        Some(Item { value: self.bare()?, parameters: self.parameters()? })
-    }
-
-    fn parameters(&mut self) -> Option<Parameters> {
-        let mut parameters = Vec::new();
-        while self.take(b';') {
-            self.skip(b" ");
-            let key = self.key()?;
-            let value = if self.take(b'=') { self.bare()? } else { BareItem::Boolean(true) };
-            put(&mut parameters, key, value)?;
-        }
-        Some(Parameters(parameters))
-    }
-
-    fn bare(&mut self) -> Option<BareItem> {
-        match self.next()? {
-            b'"' => self.string().map(BareItem::String),
-            b':' => self.bytes().map(BareItem::Bytes),
-            b'-' | b'0'..=b'9' => self.number(),
-            b'*' | b'a'..=b'z' | b'A'..=b'Z' => {
-                let is_in =
-                    |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~:/".contains(&byte);
-                String::from_utf8(self.while_in(is_in).to_vec()).ok().map(BareItem::Token)
-            }
-            b'?' => {
-                self.take(b'?');
-                let is_true = self.take(b'1');
-                (is_true || self.take(b'0')).then_some(BareItem::Boolean(is_true))
-            }
-            b'@' => {
-                self.take(b'@');
-                match self.number()? {
-                    BareItem::Integer(seconds) => Some(BareItem::Date(seconds)),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
-    fn string(&mut self) -> Option<String> {
-        self.take(b'"').then_some(())?;
-        let mut text = String::new();
-        loop {
-            let (&byte, rest) = self.rest.split_first()?;
-            self.rest = rest;
-            match byte {
-                b'"' => return Some(text),
-                b'\\' => {
-                    let (&escaped, rest) = self.rest.split_first()?;
-                    self.rest = rest;
-                    matches!(escaped, b'"' | b'\\').then(|| text.push(char::from(escaped)))?;
-                }
-                0x20..=0x7e => text.push(char::from(byte)),
-                _ => return None,
-            }
-        }
-    }
-
-    fn bytes(&mut self) -> Option<Vec<u8>> {
-        self.take(b':').then_some(())?;
-        let text = self.while_in(|byte| byte != b':');
-        self.take(b':').then_some(())?;
-        BASE64.decode(text).ok()
-    }
-
-    fn number(&mut self) -> Option<BareItem> {
-        let sign = if self.take(b'-') { -1 } else { 1 };
-        let whole = self.while_in(|byte| byte.is_ascii_digit());
-        let is_whole = !self.take(b'.');
-        if whole.is_empty() || whole.len() > if is_whole { 15 } else { 12 } {
-            return None;
-        }
-        let whole: i64 = std::str::from_utf8(whole).ok()?.parse().ok()?;
-        if is_whole {
-            return Some(BareItem::Integer(sign * whole));
-        }
-        let part = self.while_in(|byte| byte.is_ascii_digit());
-        if part.is_empty() || part.len() > 3 {
-            return None;
-        }
-        let thousandths = part.iter().chain(b"00").take(3);
-        let thousandths = thousandths.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
-        Some(BareItem::Decimal(sign * (whole * 1000 + thousandths)))
-    }
+fn text(bytes: &[u8]) -> Option<String> {
+    String::from_utf8(bytes.to_vec()).ok()
 }
 
 #[cfg(test)]

@@ -8,4 +8,3 @@ pub(crate) mod base;
 pub(crate) mod check;
 pub(crate) mod fields;
 pub(crate) mod keys;
-pub(crate) mod openssl;

@@ -114,6 +114,11 @@ groups! {
 
     CHANGE_DIRECTION = [column("direction", "newly-disallowed, newly-allowed", "effect of the change on the paths that are counted in this row")];
 
+    SHARE_INTERVAL = [
+        column("share_low", "fraction, 6 decimals", "lower end of the Wilson score interval of 95 %"),
+        column("share_high", "fraction, 6 decimals", "upper end of that interval"),
+    ];
+
     /// A test of two shares.
     SHARE_TEST = [
         column("z", "number, 6 decimals", "statistic of the two-proportion z-test, positive if the later share is greater; empty if one of the four expected counts (in the share or not, before or since, at the share of both parts together) is less than 5"),

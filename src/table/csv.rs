@@ -13,7 +13,7 @@ use crate::robots::model::StarGroups;
 use crate::time::{Day, UtcTime};
 
 use super::escape::{csv_cell, is_plain_cell, push_in_quotes, push_quoted};
-use super::{cell::Cell, schema::TableSchema};
+use super::schema::{Cell, TableSchema};
 
 /// The buffer is flushed when it has this many bytes.
 const BUFFER_BYTES: usize = 64 << 10;

@@ -2,7 +2,6 @@
 //!
 //! The columns are a promise: names and order stay; new ones come last.
 
-pub mod cell;
 pub mod columns;
 pub mod csv;
 pub mod escape;

@@ -3,4 +3,4 @@
 pub mod origin;
 pub mod without_query;
 
-pub use botaudit_robots::url::{dialect, path, target};
+pub use botaudit_robots::url::path;

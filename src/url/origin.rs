@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use url::Host;
 
-use super::target::{SCHEME_BYTES_MAX, split_scheme};
+use super::path::{SCHEME_BYTES_MAX, split_scheme};
 
 /// The longest host that is accepted, in bytes, before and after encoding. DNS allows 253; an IDN
 /// may be several times longer before it is encoded.

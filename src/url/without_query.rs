@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use super::target::split_scheme;
+use super::path::split_scheme;
 
 /// `target` without
 ///

@@ -6,7 +6,8 @@ use std::fs;
 use std::sync::Arc;
 
 use botaudit::archive::Store;
-use botaudit::audit::client_key::ClientKey;
+use botaudit::audit;
+use botaudit::audit::client::ClientKey;
 use botaudit::audit::collected_file::{CollectedFile, CollectedHeader};
 use botaudit::audit::draft::Draft;
 use botaudit::audit::evidence::{Evidence, EvidenceSink};
@@ -15,8 +16,9 @@ use botaudit::audit::log_outages::OutageHosts;
 use botaudit::audit::model::ReportModel;
 use botaudit::audit::origin_options::OriginOptions;
 use botaudit::audit::prepass::{FirstPass, Wanted};
+use botaudit::audit::progress::Progress;
 use botaudit::audit::tally::header::DraftScope;
-use botaudit::audit::{self, Options, progress::Progress, tally};
+use botaudit::audit::{Options, tally};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;
@@ -25,7 +27,8 @@ use botaudit::report::requests::RequestsFile;
 use botaudit::report::table::Audited;
 use botaudit::report::tables::tables_of;
 use botaudit::table::csv::CrawlerCells;
-use botaudit::url::{dialect::Dialect, origin::Origin};
+use botaudit::url::origin::Origin;
+use botaudit::url::path::Dialect;
 
 use crate::program::Sandbox;
 

@@ -8,7 +8,7 @@ use botaudit::matcher::reference;
 use botaudit::matcher::select::select;
 use botaudit::robots::model::StarGroups;
 use botaudit::robots::parse::parse_body;
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 use botaudit::url::path::prepare;
 
 use crate::program::{Ran, Sandbox, Table};

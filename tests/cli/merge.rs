@@ -5,16 +5,18 @@ use std::ffi::OsString;
 use std::fs;
 
 use botaudit::archive::Store;
+use botaudit::audit;
+use botaudit::audit::Options;
 use botaudit::audit::identities::Identities;
+use botaudit::audit::progress::Progress;
 use botaudit::audit::tally::counter::TallyLimits;
 use botaudit::audit::tally::merge::merge_files;
 use botaudit::audit::tally::rows::RowLimits;
 use botaudit::audit::tally::{Tally, header};
-use botaudit::audit::{self, Options, progress::Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 
 use crate::identity::GOOGLEBOT;
 use crate::names::{NameServer, Udp, ZONE};

@@ -4,7 +4,7 @@ use botaudit::matcher::reference;
 use botaudit::matcher::select::select;
 use botaudit::robots::model::StarGroups;
 use botaudit::robots::parse::parse_body;
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 
 use crate::program::Sandbox;
 

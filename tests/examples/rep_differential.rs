@@ -18,7 +18,7 @@ use botaudit::matcher::linear::LinearGlobs;
 use botaudit::matcher::precedence::rank;
 use botaudit::matcher::reference;
 use botaudit::robots::model::Rule;
-use botaudit::url::dialect::Dialect::Google;
+use botaudit::url::path::Dialect::Google;
 use google_parser::{Answer, ask};
 
 use std::process::ExitCode;

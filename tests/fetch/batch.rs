@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use botaudit::error::Error;
-use botaudit::net::batch::{FetchBatch, FetchProgress, fetch_all};
+use botaudit::net::host_queue::{FetchBatch, FetchProgress, fetch_all};
 use botaudit::net::outcome::FailureKind::{Connect, Dns};
 use botaudit::net::outcome::FetchOutcome::{Failure, GivenUp, Status};
 use botaudit::net::settings::Settings;

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use botaudit::archive::reader::Archive;
-use botaudit::judge::history::History;
+use botaudit::judge::timeline::History;
 use botaudit::judge::timeline::{AllowAll, BeforeFirst, Ruling};
 use botaudit::net::settings::ROBOTS_BYTES_MAX;
 use botaudit::url::origin::Origin;

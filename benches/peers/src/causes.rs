@@ -9,7 +9,7 @@ use std::fmt;
 use botaudit::matcher::pattern::of_directory_index;
 use botaudit::robots::model::{Directive, ParsedRobotsTxt};
 use botaudit::robots::parse::parse_body;
-use botaudit::url::dialect::Dialect::Google;
+use botaudit::url::path::Dialect::Google;
 use botaudit::url::path::decode_unreserved;
 
 use crate::engine::Engine;

@@ -8,7 +8,7 @@ use botaudit::matcher::limits::Limits;
 use botaudit::matcher::select::select;
 use botaudit::robots::model::StarGroups;
 use botaudit::robots::parse::parse_body;
-use botaudit::url::dialect::Dialect::Google;
+use botaudit::url::path::Dialect::Google;
 use botaudit::url::path::prepare;
 
 /// Who asks. No robots.txt names it, so that it follows `*`.

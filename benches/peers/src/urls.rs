@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use botaudit::robots::model::Rule;
-use botaudit::url::dialect::Dialect::Google;
+use botaudit::url::path::Dialect::Google;
 use botaudit::url::path::prepare;
 
 /// Numbers that look random, the same in each run.

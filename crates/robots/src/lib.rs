@@ -57,6 +57,8 @@
 pub mod bytes;
 mod named_enum;
 #[doc(hidden)]
+pub mod structured_fields;
+#[doc(hidden)]
 pub mod url;
 
 #[doc(hidden)]
@@ -65,11 +67,11 @@ pub mod robots;
 #[doc(hidden)]
 pub mod matcher;
 
+pub use crate::url::path::Dialect;
 pub use matcher::decision::Decision;
 pub use matcher::robots_txt::{Matcher, RobotsTxt};
 pub use robots::model::StarGroups;
 pub use robots::product_token::{InvalidToken, first_product_token};
-pub use url::dialect::Dialect;
 
 /// The examples of the README.
 #[cfg(doctest)]

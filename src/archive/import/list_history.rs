@@ -11,8 +11,7 @@ use crate::crawlers::range_files::LIST_BYTES_MAX;
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
 
-use super::git::Commits;
-use super::git_objects::{Objects, Trouble};
+use super::git::{Commits, Objects, Trouble};
 use super::lists::{ListImport, both, place_in};
 
 /// The deepest folder that is read, and the most files and folders of one commit.

@@ -7,13 +7,11 @@ pub mod coding;
 pub mod files;
 pub mod git;
 pub(crate) mod list_history;
-pub(crate) mod list_names;
 pub(crate) mod lists;
 pub mod manifest;
 pub mod warc;
 pub mod warc_memory;
 
-mod git_objects;
 mod git_process;
 mod record;
 

@@ -13,7 +13,7 @@ use crate::archive::writer::Body;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::input::open::Opened;
-use crate::input::read_error::{ReadError, ReadErrorCause};
+use crate::input::raw_reader::{ReadError, ReadErrorCause};
 use crate::input::warc_head::{Head, NoHead, RECORD_START, line_into};
 
 use super::record::{RobotsRecord, Stop, URL_BYTES_MAX, WarcRecord};

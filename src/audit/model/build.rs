@@ -4,18 +4,18 @@
 use std::collections::BTreeSet;
 
 use crate::audit::identity_warnings::{identity_notes, identity_warnings};
+use crate::audit::path_rows::{SectionRows, path_rows, section_rows};
 use crate::audit::quotes::{Quotes, UsedRobots};
 use crate::audit::reaction_rows::{OriginReactions, ReactionThresholds};
 use crate::audit::referral_rows::{ReferralRows, referral_rows};
-use crate::audit::section_rows::{SectionRows, section_rows};
-use crate::audit::signature_notes::{signature_notes, signature_warnings};
 use crate::audit::tally::counts::{OriginRows, Visits};
 use crate::audit::tally::{Tally, header::Header, rows::TIME_BUCKETS_MAX};
+use crate::audit::unknown::unknown_crawlers;
+use crate::audit::warnings::{signature_notes, signature_warnings, warnings};
 use crate::audit::{client_rows::with_older, conduct::ConductLimits, coverage::Coverage};
-use crate::audit::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
-use crate::audit::{nothing_judged::coverage, origin_key::OriginKey, parse_rate::UnreadLogs};
-use crate::audit::{path_rows::path_rows, prior_fetches::OriginFetches, snapshots::Snapshots};
-use crate::audit::{unknown::unknown_crawlers, warnings::warnings, what_if_rows::WhatIf};
+use crate::audit::{crawler_row::ActorRow, draft::WhatIf, hours::HOURS_MAX};
+use crate::audit::{log_outages::OutageEvidence, nothing_judged::coverage, origin_key::OriginKey};
+use crate::audit::{parse_rate::UnreadLogs, prior_fetches::OriginFetches, snapshots::Snapshots};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::messages::failure_messages;

@@ -14,8 +14,8 @@ mod tests {
     use crate::merge::Merge;
     use crate::random::Random;
     use crate::time::UtcTime;
-    use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
+    use crate::url::path::Dialect;
 
     use super::super::super::origin_key::{OriginKey, OriginRank};
     use super::super::super::tally::rows::{RowLimits, Rows};

@@ -13,12 +13,12 @@ mod tests {
     use crate::crawlers::identity::Identity;
     use crate::crawlers::registry::Registry;
     use crate::judge::origin_history::OriginHistory;
+    use crate::judge::origin_history::{SnapshotHistory, SnapshotSummary};
     use crate::judge::robots::Robots;
-    use crate::judge::snapshot_history::{SnapshotHistory, SnapshotSummary};
     use crate::judge::{HostSource, Judge};
     use crate::random::Random;
-    use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
+    use crate::url::path::Dialect;
     use crate::url::path::prepare;
 
     use crate::audit::origin_key::{OriginKey, OriginRank};

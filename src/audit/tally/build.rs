@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_bytes::ByteBuf;
 
-use crate::audit::{identities::Identities, input_end::InputEnd, origin_key::OriginKey};
+use crate::audit::{extent::InputEnd, identities::Identities, origin_key::OriginKey};
 use crate::crawlers::{bundled_ranges::BundledRanges, crawler::CrawlerId, key_archive::KeyArchive};
 use crate::crawlers::{range_files::Versions, ranges::Ranges, registry::Registry};
 use crate::error::{Error, Result};
 use crate::input::copies::Repeats;
 use crate::input::source::{FileId, Source};
+use crate::judge::origin_history::{SnapshotHistory, SnapshotSummary};
 use crate::judge::robots::{Robots, RobotsId};
-use crate::judge::snapshot_history::{SnapshotHistory, SnapshotSummary};
 use crate::judge::{Judge, timeline::BeforeFirst};
 use crate::logs::reject::Skip;
 use crate::measures::renumbering::Renumbering;

@@ -22,9 +22,12 @@ use crate::merge::Merge;
 use crate::time::Hour;
 use crate::url::path::PathQuery;
 
-use super::counts::{Counts, OriginRows, TimesEnd, renumbered_paths, renumbered_sections};
+use super::counts::{
+    Counts, OriginRows, TimesEnd, UserAgentTally, renumbered_paths, renumbered_sections,
+};
+use super::paths::{PathCounter, Sections};
 use super::rows::{FinishedRows, OriginId, RowLimits, Rows};
-use super::{paths::PathCounter, sections::Sections, urls::UrlPart, user_agents::UserAgentTally};
+use super::urls::UrlPart;
 
 /// The most user agents of unknown crawlers; the rest is `(others)`.
 pub(crate) const UNKNOWN_CRAWLERS_MAX: usize = 10_000;

@@ -1,24 +1,25 @@
-//! The ordered counts of a tally, by numbers of its header.
+//! The ordered counts of a tally, by numbers of its header; with those by path, and of unknown user agents that look
+//! automated.
 
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use crate::audit::sessions::SessionTally;
-use crate::audit::{hours::Hours, input_tally::InputTally, origin_key::OriginKey};
+use crate::audit::{distinct::Distinct, hours::Hours, input_tally::InputTally};
+use crate::audit::{origin_key::OriginKey, sessions::SessionTally};
 use crate::crawlers::identity::{Actor, Identity};
 use crate::crawlers::{crawler::CrawlerId, products::ProductId};
 use crate::error::Result;
-use crate::judge::snapshot_history::{SnapshotHistory, SnapshotInForce};
+use crate::judge::origin_history::{SnapshotHistory, SnapshotInForce};
 use crate::measures::clients::{ClientTally, SampledPaths};
 use crate::measures::crawler_tally::{CrawlerTally, Times};
 use crate::measures::signatures::SignatureCounts;
-use crate::measures::sums::{Span, is_default};
+use crate::measures::sums::{Span, Sums, is_default};
 use crate::measures::{answer_tally::AnswerTally, renumbering::Renumbering};
 use crate::measures::{robots_fetches::settle_answers, short_map::ShortMap};
-use crate::merge::sum;
+use crate::merge::{merge_fields, sum};
 
-use super::user_agents::UserAgentTally;
-use super::{path_counts::PathCounts, rulings::Rulings, section_counts::SectionCounts};
+use super::rulings::Rulings;
+use super::urls::{SectionCounts, Urls};
 
 /// The counts of a tally.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -138,3 +139,49 @@ pub(crate) fn renumbered_paths(
     numbers.by_actor(&mut counts.urls)?;
     Ok(counts)
 }
+
+/// The number of URLs of a path that are many.
+const URLS_MANY: usize = 10;
+
+/// Requests for one path.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct PathTally {
+    /// The requests.
+    pub answers: AnswerTally,
+    /// Its URLs, which differ in their queries.
+    pub urls: Distinct<URLS_MANY>,
+}
+
+merge_fields!(PathTally { answers, urls });
+
+impl PathTally {
+    /// Whether many queries were requested.
+    pub(crate) fn has_many_urls(&self) -> bool {
+        self.urls.is_full()
+    }
+}
+
+/// Requests for one path by crawler.
+pub(crate) type PathTallies = ShortMap<Actor, PathTally>;
+
+/// What was counted, in order.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct PathCounts {
+    /// By the key of the path, ascending.
+    pub paths: Vec<(ByteBuf, PathTallies)>,
+    /// The sum of those that did not fit in `paths`.
+    pub others: PathTallies,
+    /// The distinct URLs of each crawler at all origins.
+    pub urls: ShortMap<Actor, Urls>,
+}
+
+/// Requests of one unknown user agent.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct UserAgentTally {
+    /// Counts by the decision of the groups of its declared name, or else of the `*` groups.
+    pub sums: Sums,
+    /// `None` while no request had a time that could be read.
+    pub span: Option<Span>,
+}
+
+merge_fields!(UserAgentTally { sums, span });

@@ -119,23 +119,20 @@ pub(crate) struct ArchivedNameSources {
 
 merge_fields!(IdentitySources { ranges, bundled, names, keys, archived_names });
 
-impl Merge for ArchivedNameSources {
-    fn absorb(&mut self, other: ArchivedNameSources) {
-        // Machines may have other copies of the archive.
-        if other < *self {
-            *self = other;
+/// Of two that differ, the sum has the smaller one: machines may have other copies of the same archive, and several
+/// runs of the same lookups may differ in times, numbers and failures.
+macro_rules! keep_smaller {
+    ($($name:ident)*) => { $(
+        impl Merge for $name {
+            fn absorb(&mut self, other: $name) {
+                if other < *self {
+                    *self = other;
+                }
+            }
         }
-    }
+    )* };
 }
-
-impl Merge for KeySources {
-    fn absorb(&mut self, other: KeySources) {
-        // Machines may have other copies of the keys.
-        if other < *self {
-            *self = other;
-        }
-    }
-}
+keep_smaller!(ArchivedNameSources KeySources NameSources);
 
 impl Merge for BundledSources {
     fn absorb(&mut self, other: BundledSources) {
@@ -165,15 +162,6 @@ impl Merge for RangeSources {
         self.unused.extend(unused);
         self.unused.sort();
         self.unused.dedup();
-    }
-}
-
-impl Merge for NameSources {
-    fn absorb(&mut self, other: NameSources) {
-        // Merges several runs of the same lookups; their times, numbers and failures may differ.
-        if other < *self {
-            *self = other;
-        }
     }
 }
 

@@ -1,11 +1,12 @@
-//! Merges several tallies into the one that a single audit of all their logs would make.
+//! Merges several tallies into the one that a single audit of all their logs would make, and finds the one that
+//! contradicts itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::audit::packed::{self, Unreadable};
 use crate::audit::repeated_content::{NamedContent, RepeatedContents, repeated_contents};
-use crate::audit::{comparison::COMPARE_AT, memory_limit::MemoryLimit};
+use crate::audit::{memory_limit::MemoryLimit, model::ReportModel, shares::COMPARE_AT};
 use crate::config::option::Class;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
@@ -18,8 +19,7 @@ use crate::numbers::counted;
 
 use super::counter::{Counter, TallyLimits};
 use super::file::{DAMAGED, PackedTally, unreadable};
-use super::header::{Header, InputSummary, RobotsVersion};
-use super::made_by::{MadeBy, merge_options};
+use super::header::{Header, InputSummary, MadeBy, RobotsVersion, merge_options};
 use super::{Tally, counts::Counts};
 
 /// The next step for tallies that cannot be merged.
@@ -264,13 +264,39 @@ fn renumbering(from: &Header, to: &Header) -> Renumbering {
     }
 }
 
+/// What to do about tallies that are whole, but not their sum.
+const NOT_TOGETHER: &str = "cannot be merged with the other tallies, because its counts are too \
+                            large; create them again";
+
+/// `err`, which was found in the sum of the tallies at `paths`. If sums differ that must agree, a
+/// file is damaged, and the error names it.
+pub fn name_damaged(err: Error, paths: &[PathBuf], limits: TallyLimits) -> Error {
+    match paths {
+        [path, others @ ..] if err.is_inconsistent() => {
+            let is_damaged = |path: &&PathBuf| !others.is_empty() && check(path, limits).is_err();
+            match paths.iter().find(is_damaged) {
+                Some(damaged) => err.in_file(damaged, DAMAGED),
+                None if others.is_empty() => err.in_file(path, DAMAGED),
+                None => err.in_file(path, NOT_TOGETHER),
+            }
+        }
+        _ => err,
+    }
+}
+
+/// Whether the tally at `path` can be reported alone.
+fn check(path: &Path, limits: TallyLimits) -> Result<()> {
+    let tally = merge_files(&[path.to_owned()], limits)?;
+    ReportModel::new(tally).map(drop)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::header::{RegistrySummary, ReportedOptions};
     use super::super::identity_sources::RangeSources;
-    use super::super::user_agents::UserAgentTally;
     use super::*;
-    use crate::input::sketch::ContentSketch;
+    use crate::audit::tally::counts::UserAgentTally;
+    use crate::input::content_hash::ContentSketch;
     use crate::measures::sums::Sums;
     use crate::time::Day;
 

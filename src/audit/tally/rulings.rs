@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::judge::{snapshot_history::SnapshotHistory, timeline::BeforeFirst};
+use crate::judge::{origin_history::SnapshotHistory, timeline::BeforeFirst};
 use crate::merge::Merge;
 
 /// The robots.txt files by which the requests of a tally were judged.

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use crate::crawlers::{cache::identify_cached, crawler::CrawlerId, identify::Identified};
 use crate::judge::HostSource;
 use crate::logs::record::{Fields, Record, Scratch};
-use crate::url::{path::prepare, target::Target};
+use crate::url::path::{Target, prepare};
 
-use super::super::client_address::{client, client_address};
-use super::super::{dns_candidates::DnsCandidate, prepass::Wanted, sites::Site};
+use super::super::prepass::Wanted;
+use super::super::sites::Site;
 use super::Worker;
+use crate::audit::client::{client, client_address};
+use crate::audit::dns_names::DnsCandidate;
 
 impl Worker<'_> {
     /// Collects the `wanted` data of a line. A rejected line has none.

@@ -4,7 +4,7 @@ use std::{cell::RefCell, net::IpAddr, sync::Arc};
 
 use ipnet::IpNet;
 
-use crate::audit::client_address::{client, client_address, client_identifier};
+use crate::audit::client::{client, client_address, client_identifier};
 use crate::audit::sessions::{ClientRequest, GapEnd};
 use crate::audit::tally::urls::{UrlPart, url_hash};
 use crate::audit::{draft::Draft, evidence::ViolatingRequest, sites::Site};
@@ -17,8 +17,8 @@ use crate::judge::{policy_files::PolicyFile, restriction::Restriction};
 use crate::logs::record::Record;
 use crate::measures::{draft_effect::Compared, fetch_answer::FetchAnswer};
 use crate::signatures::check::CheckedSignature;
+use crate::url::path::Target;
 use crate::url::path::{PathQuery, prepare};
-use crate::url::target::Target;
 
 /// The verdict on a request, and what the rules in force say about its crawler.
 pub(super) struct Judged<'r, 'p> {

@@ -5,9 +5,11 @@
 
 use ipnet::IpNet;
 
-use crate::audit::client_address::{client, client_address};
+use crate::audit::client::{client, client_address};
 use crate::audit::identities::Identities;
-use crate::crawlers::{crawler::CrawlerId, identity::IdentityAnswer, moments::Period};
+use crate::crawlers::address_times::Period;
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identity::IdentityAnswer;
 use crate::logs::record::Record;
 
 /// The pairs of slots for short names, nearly all addresses of IPv4; a power of two. A worker needs a megabyte for

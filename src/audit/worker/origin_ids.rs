@@ -41,7 +41,7 @@ mod tests {
     use crate::audit::{origin_options::OriginOptions, tally::rows::RowLimits};
     use crate::crawlers::registry::Registry;
     use crate::judge::Judge;
-    use crate::url::dialect::Dialect;
+    use crate::url::path::Dialect;
 
     #[test]
     fn ids_are_of_the_hosts_that_are_known_now() {

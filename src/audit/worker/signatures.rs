@@ -1,17 +1,21 @@
 //! Checks and counts signatures of requests.
 
+use crate::audit::client::client_identifier;
+use crate::audit::identities::Identities;
 use crate::audit::input_tally::InputTally;
 use crate::audit::sites::{Site, SiteId};
-use crate::audit::{client_address::client_identifier, identities::Identities};
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identify::Identified;
 use crate::crawlers::identity::{Identity, IdentityAnswer, Proof};
-use crate::crawlers::{crawler::CrawlerId, identify::Identified, signature_agents::SignatureAgent};
+use crate::crawlers::key_archive::SignatureAgent;
 use crate::judge::verdict::Verdict;
 use crate::logs::record::{Fields, Record, Scheme, Scratch};
 use crate::measures::signatures::{BROWSER, NO_USER_AGENT, SignatureKey, SignatureTally, UNNAMED};
 use crate::measures::sums::Span;
 use crate::signatures::base::{SignatureHeaders, SignedRequest};
 use crate::signatures::check::{CheckedSignature, Directories, KeyAnswer, check};
-use crate::url::{origin::Origin, target::Target};
+use crate::url::origin::Origin;
+use crate::url::path::Target;
 
 use super::Worker;
 

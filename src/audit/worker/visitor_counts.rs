@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use crate::audit::tally::rows::OriginId;
 use crate::crawlers::{declared_name::declared_name, identify::Identified};
 use crate::judge::verdict::Verdict;
-use crate::logs::clock::LastMinute;
+use crate::logs::time::LastMinute;
 use crate::measures::clients::{ClientTally, Sampled};
 use crate::time::{Day, UtcTime};
 

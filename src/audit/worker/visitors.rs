@@ -10,10 +10,10 @@ use crate::logs::record::{Fields, Scratch};
 use crate::time::UtcTime;
 use crate::url::path::prepare;
 
-use super::super::client_address::{address, client_address};
 use super::super::input_tally::InputTally;
 use super::visitor_counts::{UnlistedRuled, Visitor, sampled};
 use super::{Context, Worker};
+use crate::audit::client::{address, client_address};
 
 impl Worker<'_> {
     /// Counts a line of a client that is not a crawler.

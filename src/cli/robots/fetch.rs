@@ -1,17 +1,19 @@
-//! `botaudit robots fetch`: fetches robots.txt files into an archive.
+//! `botaudit robots fetch` and `import`: robots.txt files from servers, or histories in other formats, into an archive.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
-use crate::cli::network::{NetworkArgs, seconds};
-use crate::cli::{console::console, help::short, progress::Show};
-use crate::config::{setting::Seconds, size::whole};
+use crate::cli::console::{Show, console};
+use crate::cli::help::short;
+use crate::cli::shared::{NetworkArgs, seconds};
+use crate::config::{amounts::whole, setting::Seconds};
 use crate::error::Result;
 use crate::net::settings::{Ports, Reach};
-use crate::run::{fetching::LoggedLimits, outcome::RunOutcome, robots::fetch::FetchRun};
+use crate::run::robots::fetch::{FetchRun, ImportRun};
+use crate::run::{console::RunOutcome, fetching::LoggedLimits};
 
-use super::archive_arg::ArchiveArg;
+use super::queries::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-fetch.txt");
 
@@ -92,6 +94,51 @@ impl FetchArgs {
             archive: self.archive.path,
             from_log: self.from_log,
             jobs: self.jobs,
+            console: console(Show::unless(self.quiet)),
+        };
+        run.run()
+    }
+}
+
+const IMPORT_HELP: &str = include_str!("../help/robots-import.txt");
+
+/// Import robots.txt versions into an archive.
+#[derive(Args, Debug)]
+#[command(after_help = short(IMPORT_HELP, "robots import"), after_long_help = IMPORT_HELP)]
+pub(crate) struct ImportArgs {
+    /// Files or directories to import.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    archive: ArchiveArg,
+
+    /// Origin of files that name none.
+    #[arg(long, value_name = "URL", help_heading = "Input")]
+    origin: Option<String>,
+
+    /// Time of files without one; `modified` means their modification time.
+    #[arg(long, value_name = "TIME", help_heading = "Input")]
+    at: Option<String>,
+
+    /// Import each file's history from git (the current branch).
+    #[arg(long, requires = "origin", help_heading = "Input")]
+    git: bool,
+
+    /// Print only problems.
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+}
+
+impl ImportArgs {
+    /// Imports all paths.
+    pub(crate) fn run(self) -> Result<RunOutcome> {
+        let run = ImportRun {
+            paths: self.paths,
+            archive: self.archive.path,
+            origin: self.origin,
+            at: self.at,
+            is_git: self.git,
             console: console(Show::unless(self.quiet)),
         };
         run.run()

@@ -1,21 +1,13 @@
 //! `botaudit robots`: an archive of robots.txt versions.
 
-mod archive_arg;
-mod at;
-mod diff;
-mod export;
 mod fetch;
-mod import;
-mod list;
-mod log;
+mod queries;
 mod restrictions;
-mod show;
-mod table_args;
 
 use clap::{Args, Subcommand};
 
 use crate::error::Result;
-use crate::run::{outcome::RunOutcome, robots::changes::write_changes};
+use crate::run::{console::RunOutcome, robots::restrictions::write_changes};
 
 use super::help::short;
 
@@ -32,18 +24,18 @@ pub(crate) struct RobotsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Import(import::ImportArgs),
+    Import(fetch::ImportArgs),
     Fetch(fetch::FetchArgs),
-    List(list::ListArgs),
-    Show(show::ShowArgs),
-    Log(log::LogArgs),
-    Diff(diff::DiffArgs),
-    At(at::AtArgs),
-    Export(export::ExportArgs),
+    List(queries::ListArgs),
+    Show(queries::ShowArgs),
+    Log(queries::LogArgs),
+    Diff(queries::DiffArgs),
+    At(queries::AtArgs),
+    Export(queries::ExportArgs),
     Restrictions(restrictions::RestrictionsArgs),
     /// Write a table of how the rules for crawlers changed from one robots.txt to the next.
     #[command(after_help = short(CHANGES_HELP, "robots changes"), after_long_help = CHANGES_HELP)]
-    Changes(table_args::TableArgs),
+    Changes(restrictions::TableArgs),
 }
 
 impl RobotsArgs {

@@ -2,31 +2,33 @@
 //!
 //! Each format is a table of the paths of the fields. If a field has several paths, the first one
 //! with a value counts.
+//!
+//! Caddy's console format has columns with tabs in between, and an object with all other fields:
+//!
+//! ```text
+//! 2025/04/17 05:10:56.123<tab>info<tab>http.log.access.log0<tab>handled request<tab>{"request": {...}, "status": 200}
+//! ```
 
 pub mod dialect;
 pub mod own_names;
-pub mod proposal;
 
-mod console;
-mod key_predictor;
-mod key_tree;
+mod keys;
 mod scan;
 mod template;
 mod usual_values;
 
 use std::sync::Arc;
 
-use crate::logs::field_kind::{LogField, fields};
-use crate::logs::record::{Fields, RequestFields};
-use crate::logs::reject::{Reject, Skip};
-use crate::logs::signature::Rest;
-use crate::logs::{LineContent, escape::Escaping, field::RawField, limitation::Limitation};
+use memchr::memmem;
+
 use crate::time::Zone;
 
-use console::ConsoleLine;
+use super::field_kind::{LogField, fields};
+use super::record::{Fields, RequestFields};
+use super::reject::{Limitation, Reject, Skip};
+use super::{LineContent, escape::Escaping, field::RawField, signature::Rest, time::Time};
 use dialect::JsonDialect;
-use key_predictor::KeyPredictor;
-use key_tree::{KeyTree, ValueSlot};
+use keys::{KeyPredictor, KeyTree, ValueSlot};
 use own_names::OwnNames;
 use scan::{JsonValue, MalformedJson, scan};
 use template::Templates;
@@ -298,10 +300,30 @@ fn raw<'a>(values: &Values<'a>, part: LogField) -> &'a [u8] {
     values[part as usize].field.raw
 }
 
+/// A line of the console format.
+struct ConsoleLine<'a> {
+    time: &'a [u8],
+    logger: &'a [u8],
+    /// Empty if the line has none.
+    object: &'a [u8],
+}
+
+impl<'a> ConsoleLine<'a> {
+    /// Splits a line; `None` if it does not begin with a time and a level.
+    fn of(line: &'a [u8]) -> Option<ConsoleLine<'a>> {
+        let mut columns = line.split(|&byte| byte == b'\t');
+        let (time, level) = (columns.next()?, columns.next()?);
+        let is_console = !level.is_empty() && Time::Local(time, &Zone::UTC).read().is_some();
+        let object = memmem::find(line, b"\t{").map_or(&b""[..], |tab| &line[tab + 1..]);
+        let logger = columns.next()?;
+        is_console.then_some(ConsoleLine { time, logger, object })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logs::clock::LastMinute;
+    use crate::logs::time::LastMinute;
     use crate::random::Random;
 
     #[track_caller]

@@ -1,4 +1,8 @@
-//! The keys that a user assigns to fields.
+//! The keys that a user assigns to fields, and a proposal of a `--json-fields` for lines with unknown keys.
+
+use std::net::{IpAddr, SocketAddr};
+
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::logs::field_kind::LogField;
@@ -66,9 +70,181 @@ fn pair(text: &str) -> Result<(LogField, String)> {
     Ok((part, path.to_owned()))
 }
 
+/// The most keys that are listed.
+const KEYS_MAX: usize = 100;
+
+/// The most commas at which a line that is cut is closed.
+const COMMAS_MAX: usize = 30;
+
+/// The times that a number without a name may be: from 2001 to 2286, in seconds to nanoseconds.
+const NUMBERS_OF_TIMES: [(f64, f64); 4] = [(1e9, 1e10), (1e12, 1e13), (1e15, 1e16), (1e18, 1e19)];
+
+/// The fields of a proposal, in order.
+const PROPOSED: [LogField; 10] = [
+    LogField::Time,
+    LogField::Client,
+    LogField::Host,
+    LogField::Method,
+    LogField::Request,
+    LogField::Target,
+    LogField::Status,
+    LogField::Bytes,
+    LogField::UserAgent,
+    LogField::Referer,
+];
+
+/// The keys of a line, and the value of `--json-fields` that fits them.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Proposal {
+    /// All keys, separated by commas.
+    pub keys: String,
+    /// The value; `KEY` stands for what no key looks like.
+    pub fields: String,
+}
+
+impl Proposal {
+    /// What to do, after the keys.
+    pub(crate) fn advice(&self) -> String {
+        let missing = match self.fields.contains("=KEY") {
+            true => " (replace KEY)",
+            false => "",
+        };
+        format!("name them, as in: --json-fields {}{missing}", self.fields)
+    }
+}
+
+/// The keys of `line`, which may be cut, and a `--json-fields` that fits its values. `None` if it
+/// is not an object.
+pub(crate) fn proposal(line: &[u8]) -> Option<Proposal> {
+    let mut values = Vec::new();
+    leaves("", &object(line.trim_ascii())?, &mut values);
+    let keys: Vec<&str> = values.iter().take(KEYS_MAX).map(|(key, _)| key.as_str()).collect();
+    let mut found: [Option<&str>; PROPOSED.len()] = [None; PROPOSED.len()];
+    // Names of keys first: a value alone may belong to many fields.
+    for is_like in [fits, resembles] {
+        for (at, field) in PROPOSED.into_iter().enumerate() {
+            let is_whole = field == LogField::Target && found[REQUEST].is_some();
+            if found[at].is_some() || is_whole {
+                continue;
+            }
+            let mut free = values.iter().filter(|(key, _)| !found.contains(&Some(key.as_str())));
+            let fitting = free.find(|(key, value)| is_like(field, key, value));
+            found[at] = fitting.map(|(key, _)| key.as_str());
+        }
+    }
+    let has_target = found[REQUEST].is_some() || found[TARGET].is_some();
+    let pairs = PROPOSED.into_iter().zip(found).filter_map(|(field, key)| {
+        let is_needed = match field {
+            LogField::Time | LogField::UserAgent => true,
+            LogField::Target => !has_target,
+            _ => false,
+        };
+        let key = key.or(is_needed.then_some("KEY"))?;
+        Some(format!("{}={key}", field.as_str()))
+    });
+    Some(Proposal { keys: keys.join(", "), fields: pairs.collect::<Vec<_>>().join(",") })
+}
+
+/// The places of these fields in [`PROPOSED`].
+const REQUEST: usize = 4;
+const TARGET: usize = 5;
+
+/// The object in `line`, whose end may be missing.
+fn object(line: &[u8]) -> Option<Map<String, Value>> {
+    let whole = serde_json::from_slice(line).ok();
+    whole.or_else(|| {
+        let commas = memchr::memrchr_iter(b',', line).take(COMMAS_MAX);
+        let closed = |comma: usize, end: &[u8]| [&line[..comma], end].concat();
+        let mut texts = commas.flat_map(|comma| [closed(comma, b"}"), closed(comma, b"}}")]);
+        texts.find_map(|text| serde_json::from_slice(&text).ok())
+    })
+}
+
+/// Adds each value of `object` that is not an object with its path. Of an array, the first element
+/// counts.
+fn leaves(path: &str, object: &Map<String, Value>, found: &mut Vec<(String, String)>) {
+    for (key, value) in object {
+        // A path cannot express a dot in a key.
+        let key = format!("{path}{key}");
+        let first = match value {
+            Value::Array(values) => values.first().unwrap_or(&Value::Null),
+            value => value,
+        };
+        match first {
+            Value::Object(inner) => leaves(&format!("{key}."), inner, found),
+            Value::String(text) => found.push((key, text.clone())),
+            Value::Number(number) => found.push((key, number.to_string())),
+            Value::Null | Value::Bool(_) | Value::Array(_) => found.push((key, String::new())),
+        }
+    }
+}
+
+/// Whether `value` looks like `field`, whatever the name of its key says.
+fn resembles(field: LogField, _: &str, value: &str) -> bool {
+    match field {
+        LogField::Time => {
+            let is_date = value.len() >= 19
+                && value.starts_with(|c: char| c.is_ascii_digit() || c == '[')
+                && value.contains(':')
+                && value.contains(['-', '/']);
+            let is_number = |number: f64| {
+                NUMBERS_OF_TIMES.iter().any(|(least, most)| (*least..*most).contains(&number))
+            };
+            is_date || value.parse::<f64>().is_ok_and(is_number)
+        }
+        LogField::Host => {
+            let last = value.rsplit('.').next().unwrap_or_default();
+            value.contains('.')
+                && last.len() >= 2
+                && last.bytes().all(|byte| byte.is_ascii_alphabetic())
+                && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte))
+        }
+        LogField::UserAgent => {
+            value.starts_with("Mozilla/") || value.to_ascii_lowercase().contains("bot/")
+        }
+        _ => false,
+    }
+}
+
+/// Whether `key` with `value` looks like `field`.
+fn fits(field: LogField, key: &str, value: &str) -> bool {
+    let name = key.rsplit('.').next().unwrap_or(key).to_ascii_lowercase();
+    let is_named = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    let is_number = |least: f64, most: f64| {
+        value.parse::<f64>().is_ok_and(|number| (least..=most).contains(&number))
+    };
+    let is_address = || value.parse::<IpAddr>().is_ok() || value.parse::<SocketAddr>().is_ok();
+    match field {
+        LogField::Time => {
+            let is_date = value.len() >= 10
+                && value.starts_with(|c: char| c.is_ascii_digit() || c == '[')
+                && value.contains([':', '-', '/']);
+            is_named(&["time", "date", "ts"]) && (is_date || is_number(1e9, 1e19))
+        }
+        LogField::Client => is_address() && !is_named(&["server", "upstream", "local", "host"]),
+        LogField::Host => {
+            let is_other = is_named(&["agent", "ref", "forward"]);
+            is_named(&["host", "domain", "authority", "virtual"])
+                && !is_other
+                && !is_address()
+                && !value.is_empty()
+                && !value.contains([' ', '/'])
+        }
+        LogField::Method => ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"].contains(&value),
+        LogField::Request => value.contains(" HTTP/") && value.contains(" /"),
+        LogField::Target => value.starts_with('/') && !is_named(&["ref", "file"]),
+        LogField::Status => is_named(&["status", "code"]) && is_number(100.0, 599.0),
+        LogField::Bytes => is_named(&["bytes", "size", "length"]) && is_number(0.0, 1e15),
+        LogField::UserAgent => is_named(&["agent"]) || name == "ua",
+        LogField::Referer => is_named(&["refer"]),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::logs::json::own_names::OwnNames;
 
     #[test]
     fn parts_and_paths() {
@@ -111,5 +287,47 @@ mod tests {
              time=ts,host=request.host (fields:",
         );
         check_error(&["host=h"; 100].join(","), "more than 64");
+    }
+
+    #[track_caller]
+    fn check(line: &str, keys: &str, fields: &str) {
+        let expected = Proposal { keys: keys.to_owned(), fields: fields.to_owned() };
+        assert_eq!(proposal(line.as_bytes()), Some(expected));
+        OwnNames::parse(fields).unwrap();
+    }
+
+    #[test]
+    fn keys_are_recognised_by_name_and_value() {
+        check(
+            r#"{"durationTime":0.2,"requestTime":"2026-03-01T00:00:01Z","peer":"192.0.2.7","req":{"uri":"/a","verb":"GET","vhostName":"a.example"},"resultCode":200,"userAgentString":"x","cameFromReferer":""}"#,
+            "durationTime, requestTime, peer, req.uri, req.verb, req.vhostName, resultCode, \
+             userAgentString, cameFromReferer",
+            "time=requestTime,client=peer,host=req.vhostName,method=req.verb,target=req.uri,\
+             status=resultCode,user-agent=userAgentString,referer=cameFromReferer",
+        );
+        // A long line is cut.
+        check(
+            r#"{"at_ts":1772323201,"line":"GET /a HTTP/1.1","http":{"agent":"x","refe"#,
+            "at_ts, line, http.agent",
+            "time=at_ts,request=line,user-agent=http.agent",
+        );
+        check(r#"{"a":1}"#, "a", "time=KEY,target=KEY,user-agent=KEY");
+        let incomplete = proposal(br#"{"ts":1772323201}"#).unwrap();
+        let advice =
+            "name them, as in: --json-fields time=ts,target=KEY,user-agent=KEY (replace KEY)";
+        assert_eq!(incomplete.advice(), advice);
+        // Names say nothing: values do. All keys are listed, also those of arrays.
+        let many: String = (0..40).map(|key| format!("\"n{key}\":{key},")).collect();
+        check(
+            &format!(
+                r#"{{{many}"when":"2026-03-01T00:00:01Z","from":"192.0.2.7","site":"a.example","verb":"GET","what":"/a","browser":["Mozilla/5.0 (X)"],"ok":true}}"#
+            ),
+            &((0..40).map(|key| format!("n{key}, ")).collect::<String>()
+                + "when, from, site, verb, what, browser, ok"),
+            "time=when,client=from,host=site,method=verb,target=what,user-agent=browser",
+        );
+        for line in ["", "text", "[1]", "{", "{}x"] {
+            assert_eq!(proposal(line.as_bytes()), None, "{line}");
+        }
     }
 }

@@ -12,9 +12,9 @@
 //! Azure writes some objects as strings that contain them. Such a string is read as the object if
 //! values in it are wanted, but not the string itself.
 
-use crate::logs::json::key_predictor::{KeyPredictor, Meaning};
-use crate::logs::json::key_tree::{KeyTree, Node, ValueSlot};
 use crate::logs::{escape::Escaping, field::RawField};
+
+use super::keys::{KeyPredictor, KeyTree, Meaning, Node, ValueSlot};
 
 /// The deepest nesting of objects and arrays. Real logs are far below; a deeper line is hostile.
 const DEPTH_MAX: usize = 32;

@@ -6,10 +6,11 @@
 //! structure, which gives the same values.
 
 use crate::bytes::equal;
-use crate::logs::json::key_tree::{KeyTree, Node, ValueSlot};
-use crate::logs::json::scan::{JsonValue, put};
-use crate::logs::json::usual_values::{UsualParts, UsualValues};
 use crate::logs::{escape::Escaping, field::RawField};
+
+use super::keys::{KeyTree, Node, ValueSlot};
+use super::scan::{JsonValue, put};
+use super::usual_values::{UsualParts, UsualValues};
 
 /// The templates that are kept: a program has few, and each is tried.
 const TEMPLATES_MAX: usize = 4;
@@ -283,7 +284,7 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logs::json::key_predictor::KeyPredictor;
+    use crate::logs::json::keys::KeyPredictor;
     use crate::logs::json::scan::scan;
     use crate::random::Random;
 

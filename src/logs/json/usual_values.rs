@@ -2,9 +2,9 @@
 //!
 //! They are all that is looked at of such a line. Any other line is read in full.
 
-use crate::logs::clock::LastMinute;
 use crate::logs::field_kind::{LogField, first_client};
-use crate::logs::json::key_tree::ValueSlot;
+use crate::logs::json::keys::ValueSlot;
+use crate::logs::time::LastMinute;
 use crate::logs::{host::client_without_port, sample::is_in_sample, time::Time};
 use crate::time::Zone;
 

@@ -5,8 +5,6 @@
 //! changed sums is marked until its report is written.
 
 pub mod change;
-pub mod inputs;
-pub mod news;
 pub mod rows;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use crate::audit::promises::{PromiseRow, PromiseState, PromisedValue, promises};
-use crate::audit::{crawler_row::Delayed, usage::UsageRow};
+use crate::audit::{crawler_row::Delayed, quotes::UsageRow};
 use crate::crawlers::identity::Actor;
 use crate::measures::delay_kept::Excess;
 use crate::numbers::counted;

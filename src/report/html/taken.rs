@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use maud::{Markup, html};
 
-use crate::audit::{referral_rows::Referrals, tally::section_counts::SectionTally};
+use crate::audit::{referral_rows::Referrals, tally::urls::SectionTally};
 use crate::crawlers::identity::Actor;
 use crate::measures::{statuses::StatusGroup, sums::Sums};
 use crate::merge::Merge;

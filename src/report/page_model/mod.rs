@@ -8,8 +8,8 @@ pub mod totals;
 use std::collections::{BTreeMap, BTreeSet};
 use std::{cmp::Reverse, path::Path};
 
-use crate::audit::{conduct::Conduct, crawler_row::ActorRow, model::ReportModel};
-use crate::audit::{reaction_rows::Reaction, what_if_rows::WhatIf};
+use crate::audit::reaction_rows::Reaction;
+use crate::audit::{conduct::Conduct, crawler_row::ActorRow, draft::WhatIf, model::ReportModel};
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::identity::{Actor, Identity};
 use crate::digest::Digest;

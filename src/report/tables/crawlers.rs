@@ -1,9 +1,9 @@
 //! Tables by crawler: the summary, costs, signatures, unknown crawlers, sessions.
 
 use crate::audit::unknown::UnknownCrawler;
-use crate::audit::{model::ReportModel, sessions::SessionSums, tally::user_agents::UserAgentTally};
-use crate::config::money::MILLION;
-use crate::crawlers::{identity::Actor, signature_agents::SignatureAgent};
+use crate::audit::{model::ReportModel, sessions::SessionSums, tally::counts::UserAgentTally};
+use crate::config::amounts::MILLION;
+use crate::crawlers::{identity::Actor, key_archive::SignatureAgent};
 use crate::measures::signatures::{RowUses, SignatureRow, SignatureTally};
 use crate::report::table::table;
 use crate::table::columns::{

@@ -5,10 +5,9 @@ use crate::audit::crawler_row::{ActorRow, Delayed};
 use crate::audit::promises::{Observed, PromiseRow, PromisedValue, promises};
 use crate::audit::refetches::{Refetches, refetches};
 use crate::report::table::table;
-use crate::statistics::wilson_interval;
 use crate::table::columns::{
-    CRAWLER, NOT_BOUND_REASON, ORIGIN, PRIOR_FETCHES, ROBOTS_TXT_REQUESTS, STATUSES, VIOLATIONS,
-    WHO,
+    CRAWLER, NOT_BOUND_REASON, ORIGIN, PRIOR_FETCHES, ROBOTS_TXT_REQUESTS, SHARE_INTERVAL,
+    STATUSES, VIOLATIONS, WHO,
 };
 use crate::table::csv::Row;
 use crate::table::schema::{column, count, line_number, time};
@@ -99,7 +98,6 @@ table! {
     rows of => promises(of.audit);
     PromiseRow { origin, actor: (id, identity), promise, value, words, url, observed, state, reason } => {
         let Observed { tested, kept, broken } = observed;
-        let interval = wilson_interval(kept, tested);
         let number = match value {
             PromisedValue::Hours(number) | PromisedValue::RequestsPerHour(number) => Some(u64::from(number)),
             PromisedValue::Yes | PromisedValue::Partly | PromisedValue::Words => None,
@@ -124,8 +122,7 @@ table! {
         count("kept", "those that kept it") => row.counts([kept]),
         count("broken", "those that certainly broke it") => row.counts([broken]),
         column("share", "fraction, 6 decimals", "kept / tested") => row.fraction(kept, tested),
-        column("share_low", "fraction, 6 decimals", "lower end of the Wilson score interval of 95 %") => row.maybe(interval, 1, |row, (low, _)| row.decimal(low)),
-        column("share_high", "fraction, 6 decimals", "upper end of that interval") => row.maybe(interval, 1, |row, (_, high)| row.decimal(high)),
+        SHARE_INTERVAL => row.share_interval(kept, tested),
         column("state", "kept, broken, not-tested", "what these logs show: see [promises](#promises)") => row.word(state.as_str()),
         column("reason", "word", "why it was not tested: see [promises](#promises)") => row.word(reason.map_or("", |reason| reason.as_str())),
     }

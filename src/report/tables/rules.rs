@@ -1,9 +1,9 @@
 //! Tables by a line of a robots.txt: broken rules, changed rules, statements about use, rules of a
 //! draft.
 
-use crate::audit::usage::UsageRow;
-use crate::audit::what_if_rows::{ChangedVerdict, WhatIf};
-use crate::audit::{crawler_row::Broken, model::ReportModel, reaction_rows::ReactionRow};
+use crate::audit::draft::{ChangedVerdict, WhatIf};
+use crate::audit::reaction_rows::ReactionRow;
+use crate::audit::{crawler_row::Broken, model::ReportModel, quotes::UsageRow};
 use crate::digest::Digest;
 use crate::report::robots_rules::{NearLine, robots_rules};
 use crate::report::table::table;

@@ -1,15 +1,17 @@
 //! The shares of requests that kept a directive, and of those before and since a change.
 
-use crate::audit::comparison::{compared_changes, compared_day, comparison, has_compared_changes};
-use crate::audit::compliance::{
-    OriginCompliance, Scope, compliance, compliance_at_origins, conducts,
-};
 use crate::audit::model::ReportModel;
+use crate::audit::shares::{
+    OriginCompliance, Scope, compared_changes, compared_day, comparison, compliance,
+    compliance_at_origins, conducts, has_compared_changes,
+};
 use crate::crawlers::identity::Actor;
 use crate::measures::sums::Compliance;
 use crate::report::table::table;
-use crate::statistics::{two_proportions, wilson_interval};
-use crate::table::columns::{CHANGE_DIRECTION, CHANGE_TIMES, CRAWLER, NAMES, ORIGIN, SHARE_TEST};
+use crate::statistics::two_proportions;
+use crate::table::columns::{
+    CHANGE_DIRECTION, CHANGE_TIMES, CRAWLER, NAMES, ORIGIN, SHARE_INTERVAL, SHARE_TEST,
+};
 use crate::table::csv::Row;
 use crate::table::schema::{column, count};
 use crate::time::Day;
@@ -26,7 +28,6 @@ table! {
     };
     (((scope, name, directive, is_specific), sums), conduct) => {
         let Compliance { requests, kept } = sums;
-        let interval = wilson_interval(kept, requests);
     }
     cells row => {
         column("scope", "crawler, operator, purpose, origin", "what the row sums up; spoofed requests and tools are left out; rows of operators do not contain crawlers of unknown operators, or programs that anyone can run") => row.word(scope.as_str()),
@@ -36,8 +37,7 @@ table! {
         count("requests", "requests that the directive bound; for `crawl-delay-gaps` times between requests") => row.counts([requests]),
         count("kept", "those that kept it; for `crawl-delay-pace` an upper bound") => row.counts([kept]),
         column("share", "fraction, 6 decimals", "kept / requests") => row.fraction(kept, requests),
-        column("share_low", "fraction, 6 decimals", "lower end of the Wilson score interval of 95 %") => row.maybe(interval, 1, |row, (low, _)| row.decimal(low)),
-        column("share_high", "fraction, 6 decimals", "upper end of that interval") => row.maybe(interval, 1, |row, (_, high)| row.decimal(high)),
+        SHARE_INTERVAL => row.share_interval(kept, requests),
         column("conduct", "ignores, breaks-some, rarely, not-read, obeys, not-judged", "what a crawler does about the robots.txt of all origins: see [conduct](#conduct); empty for other scopes") => row.maybe(conduct, 1, |row, conduct| row.word(conduct.as_str())),
     }
 }
@@ -48,7 +48,6 @@ table! {
     rows of => compliance_at_origins(of.audit);
     OriginCompliance { origin, crawler, directive, is_specific, sums } => {
         let Compliance { requests, kept } = sums;
-        let interval = wilson_interval(kept, requests);
     }
     cells row => {
         ORIGIN => row.text(origin),
@@ -58,8 +57,7 @@ table! {
         count("requests", "requests that the directive bound, as in `compliance.csv`") => row.counts([requests]),
         count("kept", "those that kept it, as in `compliance.csv`") => row.counts([kept]),
         column("share", "fraction, 6 decimals", "kept / requests of this row") => row.fraction(kept, requests),
-        column("share_low", "fraction, 6 decimals", "lower end of the Wilson score interval of 95 %") => row.maybe(interval, 1, |row, (low, _)| row.decimal(low)),
-        column("share_high", "fraction, 6 decimals", "upper end of that interval") => row.maybe(interval, 1, |row, (_, high)| row.decimal(high)),
+        SHARE_INTERVAL => row.share_interval(kept, requests),
     }
 }
 

@@ -1,5 +1,4 @@
 //! The nightly job: audits the new log lines of each site of a configuration file.
 
 pub mod night;
-pub mod notification;
 pub mod site;

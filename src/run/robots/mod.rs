@@ -1,10 +1,7 @@
 //! Archives of robots.txt versions: filled, and asked.
 
-pub mod changes;
 pub mod fetch;
-pub mod import;
 pub(crate) mod name_table;
 pub(crate) mod named;
 pub mod queries;
 pub mod restrictions;
-mod shown;

@@ -8,14 +8,14 @@ use crate::classify::restrictions::{NamedProfile, TakeRow};
 use crate::error::{Error, Result};
 use crate::judge::profile::CrawlerProfile;
 use crate::numbers::{counted, grouped};
-use crate::pipeline::mapped::mapped;
+use crate::pipeline::parallel::mapped;
 use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
-use crate::run::{console::SharedConsole, crawler_names::NamedCrawlers, outcome::RunOutcome};
-use crate::run::{output::STDOUT_NAME, sandbox::access_rights::TcpUse};
+use crate::run::console::{RunOutcome, STDOUT_NAME, SharedConsole};
+use crate::run::{crawlers::NamedCrawlers, sandbox::access_rights::TcpUse};
 use crate::staged::is_stdout;
 use crate::table::csv::{CsvTable, EachValues, Row, RowSink};
-use crate::table::{cell::Cell, schema::TableSchema};
+use crate::table::schema::{Cell, TableSchema};
 use crate::url::origin::Origin;
 
 /// How many facts are in memory at the same time.

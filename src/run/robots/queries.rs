@@ -1,17 +1,16 @@
-//! What an archive knows about one origin, or about all.
+//! What an archive knows about one origin, or about all. Bodies are shown unchanged for programs, escaped for people.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use crate::archive::versions::{RulesChange, Stretch, stretches};
 use crate::archive::{export::export, reader::Archive, snapshot::HistoryEntry};
 use crate::error::Result;
-use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce};
-use crate::judge::{age::age_text, history::History};
+use crate::judge::messages::age_text;
+use crate::judge::timeline::{AllowAll, BeforeFirst, History, Ruling, RulingInForce};
 use crate::numbers::counted;
 use crate::report::{outputs::check_directory_name, unified_diff::unified_diff};
-use crate::run::output::{cannot_print, path_text};
-use crate::run::{console::SharedConsole, outcome::RunOutcome};
+use crate::run::console::{Console, RunOutcome, SharedConsole, cannot_print, path_text};
 use crate::table::escape::visible;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
@@ -19,7 +18,6 @@ use crate::url::origin::Origin;
 use super::named::{
     known_history, named_origin, named_time, newest, open_archive, open_archive_for,
 };
-use super::shown::{described, print_body};
 
 /// An archive to ask. Its methods print the answers.
 #[derive(Debug)]
@@ -240,4 +238,56 @@ fn ruling_text(ruling: Ruling, history: &History) -> String {
         Ruling::Unreachable => "unreachable: everything disallowed for now",
     };
     text.to_owned()
+}
+
+/// A snapshot as one line.
+pub(crate) fn described(entry: &HistoryEntry) -> String {
+    let fetch = &entry.fetch;
+    let mut text = format!("fetched {}: {}", fetch.fetched_at, fetch.outcome);
+    for hop in &fetch.chain {
+        text.push_str(&format!(", after {} to {}", hop.status, hop.location));
+    }
+    if let Some(seconds) = fetch.max_age_seconds {
+        text.push_str(&format!(", max-age {seconds} s"));
+    }
+    if let Some(body) = entry.body {
+        text.push_str(&format!(", {} bytes, {}", body.size_bytes, body.digest));
+    }
+    text.push_str(&format!(", from {}", entry.source));
+    text
+}
+
+/// Writes `bytes` to standard output. On a terminal, control characters other than line ends are
+/// escaped.
+pub(crate) fn print_body(bytes: &[u8], console: &dyn Console) -> Result<()> {
+    let mut stdout = console.stdout()?;
+    let written = match stdout.is_terminal() {
+        false => stdout.write_all(bytes),
+        true => stdout.write_all(shown(bytes).as_bytes()),
+    };
+    written.map_err(cannot_print)
+}
+
+fn shown(bytes: &[u8]) -> String {
+    let line = |line: &[u8]| {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        line.split(|byte| *byte == b'\t').map(visible).collect::<Vec<_>>().join("\t")
+    };
+    let mut text = bytes.split(|byte| *byte == b'\n').map(line).collect::<Vec<_>>().join("\n");
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_shown_text() {
+        assert_eq!(shown(b"a\tb\r\n\x1b[2J\xff"), "a\tb\n\\x1B[2J\\xFF\n");
+        assert_eq!(shown(b""), "");
+        assert_eq!(shown(b"a\n"), "a\n");
+    }
 }

@@ -9,7 +9,7 @@ use botaudit::input::chunks::{Chunks, Ending, HEAD_BYTES_MAX};
 use botaudit::input::compression::Compression;
 use botaudit::input::lines::{LINE_BYTES_MAX, lines};
 use botaudit::input::open::Opened;
-use botaudit::input::read_error::ReadErrorCause;
+use botaudit::input::raw_reader::ReadErrorCause;
 use botaudit::input::source::FileId;
 use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;

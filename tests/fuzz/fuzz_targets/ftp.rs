@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use botaudit::net::ftp_reply::{Control, extended_port, passive_port};
+use botaudit::net::ftp::{extended_port, passive_port, Control};
 use botaudit::net::settings::Deadline;
 use libfuzzer_sys::fuzz_target;
 

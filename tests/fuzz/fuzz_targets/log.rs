@@ -4,13 +4,12 @@
 #![no_main]
 
 use botaudit::input::lines::lines;
-use botaudit::logs::LineContent;
 use botaudit::logs::detect::{detect, named};
-use botaudit::logs::hints::Hints;
-use botaudit::logs::format::Format;
 use botaudit::logs::record::{Fields, Record, Scratch};
-use botaudit::logs::registry::ENTRIES;
 use botaudit::logs::reject::{Reject, Skip};
+use botaudit::logs::LineContent;
+use botaudit::logs::format::{Format, Hints};
+use botaudit::logs::registry::ENTRIES;
 use botaudit::time::{UtcTime, Zone};
 use libfuzzer_sys::fuzz_target;
 

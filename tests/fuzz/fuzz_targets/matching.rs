@@ -23,7 +23,7 @@ use botaudit::matcher::select::select;
 use botaudit::robots::model::StarGroups;
 use botaudit::robots::model::{Directive, Rule};
 use botaudit::robots::parse::parse;
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 use botaudit::url::path::{of_url, prepare};
 use google_parser::ask;
 use libfuzzer_sys::fuzz_target;

@@ -5,7 +5,8 @@
 
 use botaudit::matcher::select::select;
 use botaudit::robots::model::StarGroups;
-use botaudit::robots::field::{self, Content, Field, FieldKind, Separator, Spelling, strip};
+use botaudit::robots::lines;
+use botaudit::robots::lines::{strip, Content, Field, FieldKind, Separator, Spelling};
 use botaudit::robots::parse::{Finding, FindingKind};
 use botaudit::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
 use botaudit::robots::model::{Directive, ParsedRobotsTxt, Rule};
@@ -94,7 +95,7 @@ fn check_against_lines(text: &[u8], robots: &ParsedRobotsTxt, findings: &[Findin
         }
         let is_found = |kind: FindingKind| found.contains(&&kind);
         assert_eq!(is_found(FindingKind::Nul), line.has_nul);
-        let content = field::read(&line);
+        let content = lines::read(&line);
         assert_eq!(is_found(FindingKind::NoField), content == Content::NoField);
         let Content::Field(field) = content else { continue };
         check_field(&line, &field);

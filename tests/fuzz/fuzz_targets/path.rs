@@ -4,10 +4,10 @@
 
 use std::borrow::Cow;
 
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 use botaudit::url::origin::{Origin, canonical_host};
 use botaudit::url::path::{decode_unreserved, of_url, prepare};
-use botaudit::url::target::Target;
+use botaudit::url::path::Target;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use botaudit::crawlers::check::check;
+use botaudit::crawlers::own_list::check;
 use botaudit::crawlers::registry::Registry;
 use botaudit_fuzz::file;
 use libfuzzer_sys::fuzz_target;

@@ -3,10 +3,9 @@
 #![no_main]
 
 use botaudit::input::lines::lines;
-use botaudit::logs::LineContent;
-use botaudit::logs::hints::Hints;
+use botaudit::logs::format::Hints;
 use botaudit::logs::own_format::parse;
-use botaudit::logs::record::Scratch;
+use botaudit::logs::{LineContent, record::Scratch};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::robots::model::Rule;
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use super::{compiled_set::CompiledSet, decision::IndexedDecision, dfa_cache::DfaCache};
 use super::{limits::Limits, linear::LinearGlobs, precedence::rank};

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use super::glob::{Shape, shape};
 use super::prefix_table::{Continuation, PatternPrefix, PrefixEntry, PrefixTable, Rank};
@@ -128,7 +128,7 @@ mod tests {
     use super::super::{compiled::CompiledPolicy, limits::Limits, select};
     use crate::robots::model::StarGroups;
     use crate::robots::parse::parse;
-    use crate::url::dialect::Dialect;
+    use crate::url::path::Dialect;
 
     /// The table is sorted by the first sixteen bytes, which are no more than the beginning of a prefix.
     #[test]

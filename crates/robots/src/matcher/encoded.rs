@@ -5,7 +5,7 @@
 //! the path, or one and skips three bits. So the cost is a 64th of path length times literal
 //! length, whereas trying each position in turn costs the whole product on texts like `aaaa`.
 
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use super::pattern::{End, encoded_special};
 

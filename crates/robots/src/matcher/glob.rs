@@ -3,7 +3,7 @@
 
 use memchr::memmem;
 
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use super::encoded;
 use super::pattern::{End, encoded_special};

@@ -3,7 +3,7 @@
 //! This is the simplest reasonably fast way, and the cheapest to build. It is used for small sets,
 //! and as the baseline for measurements.
 
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use super::glob::{Shape, WildcardSpelling, shape};
 use super::{

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::robots::model::{Directive, Rule};
-use crate::url::{dialect::Dialect, path::decode_unreserved};
+use crate::url::path::{Dialect, decode_unreserved};
 
 /// Where a path may end.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::robots::model::{Directive, Rule};
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use super::{decision::IndexedDecision, pattern};
 

@@ -5,7 +5,7 @@
 //! product of their lengths. All faster matchers are tested against this one.
 
 use crate::robots::model::{Directive, Rule};
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 use super::{decision::IndexedDecision, pattern};
 

@@ -5,7 +5,7 @@ use std::{cell::RefCell, fmt, sync::Arc};
 use crate::robots::model::{ParsedRobotsTxt, StarGroups};
 use crate::robots::parse::parse_body;
 use crate::robots::product_token::{InvalidToken, checked_token, is_unusual_token};
-use crate::url::{dialect::Dialect, path::prepare, target::path_of};
+use crate::url::path::{Dialect, path_of, prepare};
 
 use super::{compiled::CompiledPolicy, decision::Decision, limits::Limits, select::select};
 

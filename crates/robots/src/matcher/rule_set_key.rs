@@ -1,7 +1,7 @@
 //! The key by which rule sets share a compiled policy.
 
 use crate::robots::model::{Directive, Rule};
-use crate::url::dialect::Dialect;
+use crate::url::path::Dialect;
 
 /// The content of a rule set: directives and patterns in order, and the dialect, but no lines.
 /// Equal keys give equal decisions for every path.

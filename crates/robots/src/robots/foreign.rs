@@ -4,9 +4,9 @@ use memchr::memmem::find;
 
 use crate::named_enum;
 
-use super::field::{self, FieldKind};
-use super::parse::listen;
-use super::{lines::byte_order_mark_bytes, model::ParsedRobotsTxt, parse::FindingKind};
+use super::lines::{self, FieldKind, byte_order_mark_bytes};
+use super::model::ParsedRobotsTxt;
+use super::parse::{FindingKind, listen};
 
 /// Bytes at the beginning of a file that show what it is.
 const HEAD_BYTES_MAX: usize = 1024;
@@ -61,7 +61,7 @@ pub fn is_page(text: &[u8]) -> bool {
     let text = &text[byte_order_mark_bytes(text)..];
     let start = text[..text.len().min(HEAD_BYTES_MAX)].to_ascii_lowercase();
     let has = |tag: &[u8]| find(&start, tag).is_some();
-    field::strip(&start).starts_with(b"<") && (has(b"<html") || has(b"<!doctype"))
+    lines::strip(&start).starts_with(b"<") && (has(b"<html") || has(b"<!doctype"))
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 pub mod model;
 
 pub mod crawl_delay;
-mod dictionary;
-pub mod field;
 pub mod foreign;
 pub mod lines;
 pub mod parse;

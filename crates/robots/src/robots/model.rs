@@ -7,7 +7,7 @@ use percent_encoding::percent_encode_byte;
 
 use crate::named_enum;
 
-use super::field::is_space;
+use super::lines::is_space;
 use super::usage::{UsageCategory, UsagePreference, UsageSignal};
 
 /// The most User-agent lines of a group that are searched for the one of a crawler.

@@ -8,8 +8,7 @@ use std::num::NonZeroU32;
 use bytes::Bytes;
 
 use super::crawl_delay::UserAgentList;
-use super::field::{self, Content, Field, FieldKind, Separator, Spelling};
-use super::lines::{self, RobotsTxtLine};
+use super::lines::{self, Content, Field, FieldKind, RobotsTxtLine, Separator, Spelling};
 use super::model::{
     Directive, Group, ParsedRobotsTxt, ProductToken, Rule, Sitemap, UsageStatement,
 };
@@ -102,7 +101,7 @@ fn read(body: Bytes, listener: &mut Listener<'_>) -> ParsedRobotsTxt {
     for line in lines::lines(&text) {
         robots.lines = line.number;
         report_bytes(&line, listener);
-        match field::read(&line) {
+        match lines::read(&line) {
             Content::Blank | Content::Comment => {}
             Content::NoField => listener(line.number, &|| FindingKind::NoField),
             Content::Field(field) => {

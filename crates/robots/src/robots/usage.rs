@@ -9,9 +9,9 @@
 use std::cmp::Reverse;
 
 use crate::named_enum;
+use crate::structured_fields::token_members;
 
-use super::dictionary;
-use super::field::{Field, Separator, strip};
+use super::lines::{Field, Separator, strip};
 
 /// The most statements of a file, and the most licences; later ones are ignored.
 pub const USAGE_LINES_MAX: usize = 1000;
@@ -127,7 +127,7 @@ pub fn value(signal: UsageSignal, value: &[u8]) -> (&[u8], Option<Vec<UsageMembe
     let (path, rest) = value.split_at(end);
     let members = match signal {
         UsageSignal::ContentSignal => Some(signal_members(rest)),
-        _ => dictionary::members(strip(rest)).map(|members| {
+        _ => token_members(strip(rest)).map(|members| {
             let member = |(key, token)| UsageMember::new(DRAFT_LABELS, key, token, <[u8]>::eq);
             members.into_iter().map(member).collect()
         }),

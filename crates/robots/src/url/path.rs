@@ -1,12 +1,15 @@
-//! Path and query in the form in which rules are compared.
+//! Paths in the form in which they are compared: of a request target, origin-form, absolute-form, or one without a path
+//! (RFC 9112 section 3.2), and in a dialect.
+//!
+//! Google's parser compares percent-encodings unchanged, according to its documentation and tests. RFC 9309 section
+//! 2.2.2 decodes unreserved characters before the comparison, and reads `%2A` and `%24` as literal `*` and `$`.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, str::FromStr};
 
 use percent_encoding::percent_encode_byte;
 
 use crate::bytes;
-
-use super::dialect::Dialect;
+use crate::named_enum;
 
 /// Path and query of a request, prepared; borrowed if nothing had to change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,7 +40,7 @@ impl<'a> PathQuery<'a> {
 /// `%XX` of unreserved characters. `.`, `..` and `//` stay unchanged.
 ///
 /// ```
-/// use botaudit_robots::url::dialect::Dialect;
+/// use botaudit_robots::url::path::Dialect;
 /// use botaudit_robots::url::path::prepare;
 /// let mut scratch = Vec::new();
 /// let path = prepare("/a%2f%7e/ツ?x#top".as_bytes(), Dialect::Google, &mut scratch);
@@ -183,6 +186,108 @@ pub fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
+named_enum! {
+    /// How percent-encodings and wildcards of a rule and a path are compared.
+    #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+    #[non_exhaustive]
+    pub enum Dialect {
+        /// As Google's open parser: nothing is decoded.
+        #[default]
+        Google = "google",
+        /// As RFC 9309 section 2.2.2: unreserved characters are decoded first.
+        Rfc9309 = "rfc9309",
+    }
+}
+
+impl Dialect {
+    /// The other one, for comparisons.
+    #[doc(hidden)]
+    pub fn other(self) -> Dialect {
+        match self {
+            Dialect::Google => Dialect::Rfc9309,
+            Dialect::Rfc9309 => Dialect::Google,
+        }
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Dialect, &'static str> {
+        let named = Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == text);
+        named.ok_or("write google or rfc9309")
+    }
+}
+
+/// The longest scheme that is accepted, in bytes; the longest registered ones are shorter.
+pub const SCHEME_BYTES_MAX: usize = 32;
+
+/// The target of a request, as logged, without the escapes of the log.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Target<'a> {
+    /// Origin-form: a path and query. `//x/y` is a path, never a network-path reference.
+    Path(&'a [u8]),
+    /// Absolute-form, with its own origin. `path` may be empty or begin with `?` or `#`.
+    Absolute {
+        /// The part before `://`.
+        scheme: &'a [u8],
+        /// `[user@]host[:port]`.
+        authority: &'a [u8],
+        /// The rest.
+        path: &'a [u8],
+    },
+    /// `*`, the authority of a CONNECT, or a text that cannot be compared with rules.
+    NoPath,
+}
+
+impl<'a> Target<'a> {
+    /// Determines the form of `target` in a request with `method`.
+    #[inline]
+    pub fn of(method: &[u8], target: &'a [u8]) -> Target<'a> {
+        if method == b"CONNECT" {
+            return Target::NoPath;
+        }
+        if target.first() == Some(&b'/') {
+            return Target::Path(target);
+        }
+        let Some((scheme, rest)) = split_scheme(target) else { return Target::NoPath };
+        let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+        Target::Absolute { scheme, authority: &rest[..end], path: &rest[end..] }
+    }
+
+    /// The unprepared path and query, if there is one.
+    #[inline]
+    pub fn path(self) -> Option<&'a [u8]> {
+        match self {
+            Target::Path(path) | Target::Absolute { path, .. } => Some(path),
+            Target::NoPath => None,
+        }
+    }
+}
+
+/// Splits `scheme://rest`; `None` if `url` does not begin with a scheme and `://`.
+pub fn split_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = url.iter().take(SCHEME_BYTES_MAX + 1).position(|&byte| byte == b':')?;
+    let (scheme, rest) = (&url[..colon], &url[colon + 1..]);
+    let is_scheme = scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        && scheme.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte));
+    if is_scheme { Some((scheme, rest.strip_prefix(b"//")?)) } else { None }
+}
+
+/// The unprepared path and query of `text`, a path or a URL; may be empty or begin with `?` or `#`.
+///
+/// A path begins with `/` or `//`. In any other text, the part before the first `/`, `?` or `#`
+/// after a scheme is a host.
+pub fn path_of(text: &[u8]) -> &[u8] {
+    if text.first() == Some(&b'/') {
+        return text;
+    }
+    let rest = split_scheme(text).map_or(text, |(_, rest)| rest);
+    let start = rest.iter().position(|byte| b"/?#".contains(byte));
+    &rest[start.unwrap_or(rest.len())..]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,6 +411,45 @@ mod tests {
         ];
         for (url, expected) in cases {
             assert_eq!(&*of_url(url.as_bytes()), expected.as_bytes(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_path_stays_a_path() {
+        assert_eq!(Target::of(b"GET", b"//wp-admin/x"), Target::Path(b"//wp-admin/x"));
+        assert_eq!(Target::of(b"GET", b"/http://a/b"), Target::Path(b"/http://a/b"));
+    }
+
+    #[test]
+    fn absolute_form_carries_its_origin() {
+        let expected = Target::Absolute { scheme: b"http", authority: b"u@h:81", path: b"?q" };
+        assert_eq!(Target::of(b"GET", b"http://u@h:81?q"), expected);
+    }
+
+    #[test]
+    fn what_has_no_path_has_none() {
+        for target in [b"*".as_slice(), b"", b"example.com:443", b"x/y", b"mailto:x"] {
+            assert_eq!(Target::of(b"OPTIONS", target), Target::NoPath, "{target:?}");
+        }
+        assert_eq!(Target::of(b"CONNECT", b"/x"), Target::NoPath);
+    }
+
+    #[test]
+    fn paths_of_paths_and_urls() {
+        let cases = [
+            ("/a?b#c", "/a?b#c"),
+            ("//a/b", "//a/b"),
+            ("https://a.example/b?c", "/b?c"),
+            ("HTTP://u:p@a.example:81?b=/c", "?b=/c"),
+            ("http://a.example", ""),
+            ("a.example/b", "/b"),
+            ("?b=http://a.example/", "?b=http://a.example/"),
+            ("#b", "#b"),
+            ("", ""),
+            ("*", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(path_of(text.as_bytes()), expected.as_bytes(), "{text}");
         }
     }
 }

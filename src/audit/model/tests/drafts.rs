@@ -1,9 +1,10 @@
 //! Models of tallies with the effects of a draft.
 
-use super::*;
 use crate::audit::tally::header::{DraftScope, DraftSummary};
 use crate::measures::draft_effect::{ChangeKey, WhatIfChange};
 use crate::measures::what_if::{ChangeTally, WhatIfTally};
+
+use super::*;
 
 /// A tally of these rows, which were compared with a draft for `scope`.
 fn compared_by(scope: DraftScope, rows: Vec<(OriginKey, Actor, CrawlerTally)>) -> World {

@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use botaudit::RobotsTxt;
 use botaudit::matcher::reference;
-use botaudit::url::dialect::Dialect;
+use botaudit::url::path::Dialect;
 
 type Answer = Result<bool, Box<dyn Error>>;
 

@@ -1,0 +1,355 @@
+//! The client of a request: its address behind proxies, and as a keyed hash, for counts without addresses.
+//!
+//! Several machines can recognise the same clients only with the same key, which the user gives as
+//! a text. Files contain hashes, and a fingerprint that shows whether two keys are equal, but not
+//! the keys.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::{borrow::Cow, fmt};
+
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use wide::u8x16;
+
+use crate::digest::sha256;
+use crate::error::{Error, Result};
+use crate::logs::record::Record;
+
+/// The address or name of the client of `record`. If that is one of the `trusted` proxies, it is
+/// the last address of X-Forwarded-For that is not, or the first if all are. A value that is not an
+/// address ends the search, because everything before it is unverified.
+pub(crate) fn client<'r>(record: &Record<'r>, trusted: &[IpNet]) -> &'r [u8] {
+    let mut client = record.client;
+    let Some(forwarded_for) = record.forwarded_for else { return client };
+    for hop in forwarded_for.rsplit(|&byte| byte == b',') {
+        let is_trusted = address(client)
+            .is_some_and(|address| trusted.iter().any(|network| network.contains(&address)));
+        if !is_trusted {
+            break;
+        }
+        client = hop.trim_ascii();
+    }
+    client
+}
+
+/// The address of the client of `record`. `None` if the log has a name or nothing in its place, or
+/// if it is a `trusted` proxy.
+pub(crate) fn client_address(record: &Record<'_>, trusted: &[IpNet]) -> Option<IpAddr> {
+    let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
+    address(client(record, trusted)).filter(|address| !is_trusted(address))
+}
+
+/// The client of `record` in a form that all its requests have: its address, or its name as logged. `None` if
+/// the log has none, or if it is a `trusted` proxy, because that has many clients.
+pub(crate) fn client_identifier<'r>(
+    record: &Record<'r>,
+    trusted: &[IpNet],
+) -> Option<Cow<'r, str>> {
+    let name = client(record, trusted);
+    match address(name) {
+        Some(address) => {
+            let is_proxy = trusted.iter().any(|network| network.contains(&address));
+            (!is_proxy).then(|| Cow::Owned(address.to_string()))
+        }
+        None if matches!(name, b"" | b"-") => None,
+        None => Some(String::from_utf8_lossy(name)),
+    }
+}
+
+/// The address in `text`, which may have a port or brackets; an IPv4-mapped IPv6 address is an IPv4
+/// address. `None` for a name.
+pub(crate) fn address(text: &[u8]) -> Option<IpAddr> {
+    // Most addresses, which the standard library reads more slowly.
+    if let Some(address) = dotted(text) {
+        return Some(IpAddr::V4(address));
+    }
+    let text = std::str::from_utf8(text).ok()?;
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let address = bare.parse().or_else(|_| text.parse::<SocketAddr>().map(|socket| socket.ip()));
+    address.ok().map(|address: IpAddr| address.to_canonical())
+}
+
+/// The longest address, and the shortest one.
+const DOTTED_BYTES_MAX: usize = 15;
+const DOTTED_BYTES_MIN: usize = 7;
+
+/// The digits of a number of 0 to 3 digits: the bytes that it has in a word whose last byte is its last digit,
+/// and the least and the greatest number, one digit a byte. No number has no digits or a needless zero.
+const DIGITS: [(u32, u32, u32); 4] = [
+    (0, 1, 0),
+    (0xff00_0000, 0, 0x09),
+    (0xffff_0000, 0x0100, 0x0909),
+    (0xffff_ff00, 0x01_0000, 0x02_0505),
+];
+
+/// Four numbers up to 255 without needless zeros, separated by dots: what the standard library reads, too, but
+/// more slowly. All dots are found at once, and all digits of a number are added at once.
+#[inline]
+pub(crate) fn dotted(text: &[u8]) -> Option<Ipv4Addr> {
+    if !(DOTTED_BYTES_MIN..=DOTTED_BYTES_MAX).contains(&text.len()) {
+        return None;
+    }
+    // Four bytes before the text, so that a word can end at any byte of it, and a dot after it.
+    let mut padded = [b'.'; 20];
+    match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        (Some(first), Some(last)) => {
+            padded[4..12].copy_from_slice(first);
+            padded[text.len() - 4..][..8].copy_from_slice(last);
+        }
+        _ => padded[4..11].copy_from_slice(text.first_chunk::<7>()?),
+    }
+    let bytes = u8x16::from(*padded.last_chunk::<16>()?);
+    let dots = bytes.simd_eq(u8x16::splat(b'.')).to_bitmask();
+    // A byte is a digit if it is none below `0` and none above `9`.
+    let digits = bytes - u8x16::splat(b'0');
+    let digits = digits.simd_eq(digits.min(u8x16::splat(9))).to_bitmask();
+    if (dots | digits) & 0xffff != 0xffff {
+        return None;
+    }
+    let (mut rest, mut start, mut address) = (dots, 0, 0);
+    for _ in 0..4 {
+        let end = rest.trailing_zeros() as usize;
+        rest &= rest.wrapping_sub(1);
+        let (present, least, greatest) = *DIGITS.get(end.wrapping_sub(start))?;
+        let word = u32::from_le_bytes(*padded.get(end..)?.first_chunk()?);
+        let digits = (word & present) & 0x0f0f_0f0f;
+        if !(least..=greatest).contains(&digits.swap_bytes()) {
+            return None;
+        }
+        // Hundreds, tens and ones meet in the last byte.
+        let number = digits.wrapping_mul(1 | 10 << 8 | 100 << 16) >> 24;
+        (address, start) = (address << 8 | number, end + 1);
+    }
+    (start == text.len() + 1).then(|| Ipv4Addr::from_bits(address))
+}
+
+/// The least characters of a key; shorter ones can be guessed.
+pub(crate) const KEY_CHARACTERS_MIN: usize = 16;
+
+/// The size of a fingerprint in bytes.
+const FINGERPRINT_BYTES: usize = 16;
+
+/// A prefix for the hash of a text, so that no other hash of the text is the key.
+const KEY_CONTEXT: &[u8] = b"botaudit client key 1\0";
+
+/// The suffix of a key in a fingerprint, so that a fingerprint is never the hash of a client.
+const CLIENT_CONTEXT: u8 = 1;
+const FINGERPRINT_CONTEXT: u8 = 2;
+
+/// A secret key for hashes of clients. Its debug form hides it.
+#[derive(Clone, Eq, PartialEq)]
+pub struct ClientKey([u8; 32]);
+
+/// The fingerprint of a key. It cannot be used to make hashes.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct KeyFingerprint(String);
+
+impl ClientKey {
+    /// A key that no other run has.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub(crate) fn random() -> Result<ClientKey> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|err| {
+            Error::system(format!(
+                "the operating system returned no random \
+                 numbers: {err}"
+            ))
+        })?;
+        Ok(ClientKey(key))
+    }
+
+    /// The key of `text`.
+    ///
+    /// # Errors
+    /// If it has fewer than [`KEY_CHARACTERS_MIN`] characters.
+    pub fn of_text(text: &str) -> std::result::Result<ClientKey, String> {
+        let characters = text.chars().count();
+        if characters < KEY_CHARACTERS_MIN {
+            return Err(format!(
+                "has {characters} characters; use at least {KEY_CHARACTERS_MIN}, otherwise the \
+                 clients can be found by trying keys"
+            ));
+        }
+        Ok(ClientKey(sha256(&[KEY_CONTEXT, text.as_bytes()])))
+    }
+
+    /// The hash of the client `name`. All forms of one address have the same hash.
+    pub(crate) fn hash(&self, name: &[u8]) -> u64 {
+        let digest_of =
+            |form: u8, client: &[u8]| sha256(&[&self.0, &[CLIENT_CONTEXT, form], client]);
+        let digest = match address(name) {
+            Some(IpAddr::V4(address)) => digest_of(4, &address.octets()),
+            Some(IpAddr::V6(address)) => digest_of(6, &address.octets()),
+            None => digest_of(0, name),
+        };
+        u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes"))
+    }
+
+    /// The fingerprint.
+    pub fn fingerprint(&self) -> KeyFingerprint {
+        let digest = sha256(&[&self.0, &[FINGERPRINT_CONTEXT]]);
+        KeyFingerprint(
+            digest[..FINGERPRINT_BYTES].iter().map(|byte| format!("{byte:02x}")).collect(),
+        )
+    }
+}
+
+impl fmt::Debug for ClientKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ClientKey")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crawlers::network_names::network;
+    use crate::random::Random;
+    use crate::time::UtcTime;
+
+    fn record() -> Record<'static> {
+        Record::at(UtcTime::from_unix_seconds(0).unwrap())
+    }
+
+    #[track_caller]
+    fn check(peer: &str, forwarded_for: Option<&str>, expected: &str) {
+        let trusted =
+            ["10.0.0.0/8", "2001:db8::/32", "192.0.2.1"].map(|text| network(text).unwrap());
+        let record = Record {
+            client: peer.as_bytes(),
+            forwarded_for: forwarded_for.map(str::as_bytes),
+            ..record()
+        };
+        let found = client(&record, &trusted).escape_ascii().to_string();
+        assert_eq!(found, expected, "{peer} {forwarded_for:?}");
+        assert_eq!(client(&record, &[]), peer.as_bytes());
+    }
+
+    #[track_caller]
+    fn check_identifier(client: &str, forwarded_for: Option<&str>, expected: Option<&str>) {
+        let record = Record {
+            client: client.as_bytes(),
+            forwarded_for: forwarded_for.map(str::as_bytes),
+            ..record()
+        };
+        let trusted = [network("10.0.0.0/8").unwrap()];
+        assert_eq!(client_identifier(&record, &trusted).as_deref(), expected, "{client}");
+    }
+
+    #[test]
+    fn one_client_has_one_identifier_and_a_proxy_has_none() {
+        for form in ["2001:db8::1", "[2001:DB8:0::1]:443", "[2001:db8::1]"] {
+            check_identifier(form, None, Some("2001:db8::1"));
+        }
+        check_identifier("10.0.0.1", Some("192.0.2.7:4711"), Some("192.0.2.7"));
+        check_identifier("::ffff:192.0.2.7", None, Some("192.0.2.7"));
+        check_identifier("bot.example", None, Some("bot.example"));
+        for (client, forwarded_for) in
+            [("-", None), ("", None), ("10.0.0.1", None), ("10.0.0.1", Some("10.0.0.2, "))]
+        {
+            check_identifier(client, forwarded_for, None);
+        }
+    }
+
+    #[test]
+    fn the_last_address_that_is_no_proxy_of_ours() {
+        check("198.51.100.7", None, "198.51.100.7");
+        check("198.51.100.7", Some("203.0.113.9"), "198.51.100.7");
+        check("10.1.2.3", None, "10.1.2.3");
+        check("10.1.2.3", Some("203.0.113.9"), "203.0.113.9");
+        check("10.1.2.3", Some("66.249.66.1, 203.0.113.9, 10.9.9.9"), "203.0.113.9");
+        check("::ffff:10.1.2.3", Some("66.249.66.1,203.0.113.9,2001:db8::5"), "203.0.113.9");
+        check("192.0.2.1", Some("203.0.113.9:4711"), "203.0.113.9:4711");
+        check("10.1.2.3", Some("10.0.0.1, 10.0.0.2"), "10.0.0.1");
+        check("10.1.2.3", Some("203.0.113.9, unknown, 10.0.0.2"), "unknown");
+        check("10.1.2.3", Some("203.0.113.9, "), "");
+        check("10.1.2.3", Some("203.0.113.9, [2001:db8::1]:80"), "203.0.113.9");
+        check("proxy.example", Some("203.0.113.9"), "proxy.example");
+    }
+
+    fn of_library(text: &[u8]) -> Option<Ipv4Addr> {
+        str::from_utf8(text).ok().and_then(|text| text.parse().ok())
+    }
+
+    /// Of texts that are nearly addresses, too.
+    #[test]
+    fn dotted_numbers_are_read_as_the_standard_library_does() {
+        let mut random = Random::new();
+        let parts: [&[u8]; 12] =
+            [b"0", b"1", b"7", b"9", b"10", b"25", b"199", b"255", b"256", b"00", b"1000", b""];
+        let mut addresses = 0;
+        for _ in 0..50_000 {
+            let numbers = [4, 4, 4, 4, 3, 5][random.below(6)];
+            let numbers: Vec<&[u8]> = (0..numbers).map(|_| parts[random.below(12)]).collect();
+            let mut text = numbers.join(&b'.');
+            if random.below(8) == 0 {
+                let at = random.below(text.len().max(1)).min(text.len());
+                text.insert(at, b". 5:a-/\xb5\0"[random.below(9)]);
+            }
+            assert_eq!(dotted(&text), of_library(&text), "{}", text.escape_ascii());
+            addresses += u32::from(dotted(&text).is_some());
+        }
+        assert!(addresses > 1000, "{addresses}");
+    }
+
+    /// Every number in every place, and every byte in every place.
+    #[test]
+    fn every_number_and_every_byte_is_read_as_the_standard_library_does() {
+        for number in 0..=1100 {
+            for text in [
+                format!("{number}.2.34.5"),
+                format!("1.{number}.34.5"),
+                format!("192.0.{number}.255"),
+                format!("192.200.{number}.{number}"),
+                format!("192.0.2.{number}"),
+                format!("192.0.2.{number:02}"),
+                format!("{number:03}.0.2.1"),
+            ] {
+                assert_eq!(dotted(text.as_bytes()), of_library(text.as_bytes()), "{text}");
+            }
+        }
+        for address in ["1.2.3.4", "10.20.30.40", "100.200.30.1", "255.255.255.255"] {
+            for (at, byte) in
+                (0..address.len()).flat_map(|at| (0..=255).map(move |byte| (at, byte)))
+            {
+                let mut text = address.as_bytes().to_vec();
+                text[at] = byte;
+                assert_eq!(dotted(&text), of_library(&text), "{}", text.escape_ascii());
+            }
+        }
+    }
+
+    const TEXT: &str = "sixteen letters!";
+
+    #[test]
+    fn equal_texts_make_equal_hashes_and_no_others_do() {
+        let key = ClientKey::of_text(TEXT).unwrap();
+        let same = ClientKey::of_text(TEXT).unwrap();
+        let other = ClientKey::of_text("sixteen letters?").unwrap();
+        assert_eq!(key.hash(b"192.0.2.1"), same.hash(b"192.0.2.1"));
+        assert_eq!(key.fingerprint(), same.fingerprint());
+        assert_ne!(key.hash(b"192.0.2.1"), other.hash(b"192.0.2.1"));
+        assert_ne!(key.fingerprint(), other.fingerprint());
+        let random = ClientKey::random().unwrap();
+        assert_ne!(random.hash(b"192.0.2.1"), ClientKey::random().unwrap().hash(b"192.0.2.1"));
+    }
+
+    #[test]
+    fn a_client_is_one_however_its_address_is_written() {
+        let key = ClientKey::of_text(TEXT).unwrap();
+        assert_eq!(key.hash(b"192.0.2.1"), key.hash(b"::ffff:192.0.2.1"));
+        assert_eq!(key.hash(b"2001:db8::1"), key.hash(b"[2001:DB8:0::1]:443"));
+        assert_ne!(key.hash(b"192.0.2.1"), key.hash(b"192.0.2.2"));
+        assert_ne!(key.hash(b"a.example"), key.hash(b"b.example"));
+    }
+
+    #[test]
+    fn short_texts_are_refused_and_keys_are_not_shown() {
+        assert!(ClientKey::of_text(&TEXT[1..]).is_err());
+        assert!(ClientKey::of_text("ää ää ää ää ää ").is_err());
+        assert_eq!(format!("{:?}", ClientKey::of_text(TEXT).unwrap()), "ClientKey");
+    }
+}

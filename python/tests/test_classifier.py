@@ -261,6 +261,11 @@ def test_data_of_python_and_datasets(classifier: pybotaudit.Classifier, tmp_path
         classifier.classify(polars.LazyFrame({"url": urls}))
 
 
+def test_a_column_may_begin_in_a_later_row(classifier: pybotaudit.Classifier) -> None:
+    table = classifier.classify([{"url": "https://a.example/x"}, {"url": None, "note": "later"}])
+    assert table["note"].to_pylist() == [None, "later"]
+
+
 def test_answers_can_be_plain_strings(classifier: pybotaudit.Classifier) -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     urls = ["https://a.example/x", None, "https://a.example/y"]

@@ -106,6 +106,9 @@ def test_directories_and_single_files(tmp_path: Path) -> None:
     classifier = pybotaudit.Classifier(tokens=["a"], robots=tmp_path)
     assert classifier.classify(urls)["verdict"].to_pylist() == ["disallowed", "allowed"]
     assert "is not" in classifier.warnings()[0] or "not a robots.txt" in classifier.warnings()[0]
+    (tmp_path / "b.example").rename(tmp_path / "README")
+    (warning,) = pybotaudit.Classifier(tokens=["a"], robots=tmp_path).warnings()
+    assert "README: the file name is not a host, so it was not used; rename" in warning
     assert (
         pybotaudit.Classifier(tokens=["a"]).classify(urls)["reason"][0].as_py() == "nothing-known"
     )

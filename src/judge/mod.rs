@@ -56,7 +56,7 @@ use by_name::ByName;
 use decision_cache::DecisionCache;
 use loaded::{FAILURES_MAX, Loaded};
 use memory_budget::{MemoryBudget, file_bytes, name_bytes};
-use messages::{foreign_message, foreign_messages, slow_decisions};
+use messages::{foreign_message, foreign_messages, ignored_message, slow_decisions};
 use outages::KnownOutages;
 use policy_files::NamedFiles;
 use profile::{CrawlerProfile, Profiles};
@@ -308,12 +308,12 @@ impl Judge {
 
     /// Entries of a directory of robots.txt files whose names are not hosts.
     pub(crate) fn ignored_names(&self) -> Vec<String> {
-        match &self.store {
-            Store::File(_) | Store::Archive(_) | Store::Memory(_) => Vec::new(),
-            Store::Directory(directory) => {
-                directory.ignored.iter().map(|path| path.display().to_string()).collect()
-            }
-        }
+        self.store.ignored_names()
+    }
+
+    /// A sentence about these entries, if there are any.
+    pub fn ignored_message(&self) -> Option<String> {
+        ignored_message(self.ignored_names().iter())
     }
 
     /// The robots.txt files that could not be read, by name, and why.

@@ -61,7 +61,7 @@ fn callers_can_tell_what_failed() {
     check(with(|config| config.since = Some("x".to_owned())), ErrorKind::Configuration, "since");
     check(with(|config| config.robots = Some("/nowhere".into())), ErrorKind::Io, "/nowhere");
     let nothing = Audit::new(files.config()).run([files.path("missing.log")]);
-    check(nothing, ErrorKind::Input, "missing.log");
+    check(nothing, ErrorKind::Io, "missing.log");
     fs::write(files.path("poem.txt"), "no request\n".repeat(9)).unwrap();
     let poem = Audit::new(files.config()).run([files.path("poem.txt")]);
     check(poem, ErrorKind::Input, "poem.txt");

@@ -55,17 +55,14 @@ def reader(data: Any, column: str) -> pa.RecordBatchReader:
 def _of_python(data: Any, column: str) -> Any:
     """Lists, dicts, arrays of numpy and datasets as data of pyarrow; other data as it is."""
     if isinstance(data, Mapping):
-        return pa.table(dict(data))
+        return _table(data)
     if isinstance(data, (list, tuple)):
         if data and isinstance(data[0], Mapping):
-            return pa.Table.from_pylist(list(data))
-        try:
-            return pa.table({column: pa.array(data, None if data else pa.string())})
-        except pa.ArrowException as error:
-            raise TypeError(f"data cannot be read: {error}{odd_row(data)}") from error
+            return _table(_columns(data))
+        return _table({column: data if data else pa.array([], pa.string())})
     numpy: Any = sys.modules.get("numpy")
     if isinstance(data, getattr(numpy, "ndarray", ())):
-        return pa.table({column: pa.array(data, from_pandas=True)})
+        return pa.table({column: _of_numpy(data, column)})
     # Batches of a dataset are read when they are judged.
     dataset: Any = sys.modules.get("pyarrow.dataset")
     if dataset is not None and isinstance(data, dataset.Dataset):
@@ -75,17 +72,64 @@ def _of_python(data: Any, column: str) -> Any:
     return data
 
 
-def odd_row(values: Iterable[Any]) -> str:
-    """Where a value has another type than those before, for a message; nothing if none has."""
+def _of_numpy(values: Any, column: str) -> pa.Array:
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, UnicodeError) as error:
+        raise unreadable(column, values, error) from error
+
+
+def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """The columns of dicts. A row has null where it lacks the name of a column."""
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            kind = type(row).__name__
+            raise TypeError(f"data, row {number} (from 0) is of the type {kind}; give a dict")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _table(columns: Mapping[str, Any]) -> pa.Table:
+    try:
+        return pa.table(dict(columns))
+    except (pa.ArrowException, UnicodeError) as error:
+        for name, values in columns.items():
+            if isinstance(values, (list, tuple)) and _odd_row(values):
+                raise unreadable(name, values, error) from error
+        raise
+
+
+def unreadable(name: Any, values: Iterable[Any], error: Exception) -> Exception:
+    """Why pyarrow refused `values`, with the first row that differs from those before."""
+    kind = ValueError if isinstance(error, UnicodeError) else TypeError
+    return kind(f"column '{name}' cannot be read: {error}{_odd_row(values)}")
+
+
+def _odd_row(values: Iterable[Any]) -> str:
+    """The first value that is not Unicode or has another type than those before, if any."""
     first: type | None = None
     for row, value in enumerate(values):
+        if isinstance(value, str) and _is_broken(value):
+            return f"; row {row} (from 0) is not valid Unicode"
         if value is None or isinstance(value, first or ()):
             continue
         if first is not None:
             kind = type(value).__name__
-            return f"; row {row} (from 0) is of the type {kind}, the rows before {first.__name__}"
+            return (
+                f"; row {row} (from 0) is of the type {kind}, the rows before {first.__name__}; "
+                "cast it"
+            )
         first = type(value)
     return ""
+
+
+def _is_broken(text: str) -> bool:
+    """Whether it has halves of surrogate pairs."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _advice(data: Any) -> str:

@@ -253,6 +253,8 @@ def audit(
         for name, is_joined in _botaudit.audit_settings()
         if given[name] not in (None, ())
     )
+    if not isinstance(logs, (str, os.PathLike, Iterable)):
+        raise TypeError(f"logs is of the type {type(logs).__name__}; give a path, or several")
     sources = [logs] if isinstance(logs, (str, os.PathLike)) else list(logs)
     if not sources:
         raise ValueError("logs is empty; name at least one log")

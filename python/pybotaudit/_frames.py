@@ -122,10 +122,10 @@ class _Pandas:
             values = self.frame.iloc[:, _arrow.position(names, name, argument)]
         try:
             return pa.array(values, from_pandas=True)
-        except pa.ArrowException as error:
+        except (pa.ArrowException, UnicodeError) as error:
             is_null = zip(values, values.isna(), strict=True)
-            odd = _arrow.odd_row(None if null else value for value, null in is_null)
-            raise TypeError(f"column '{name}' cannot be read: {error}{odd}; cast it") from error
+            known = [None if null else value for value, null in is_null]
+            raise _arrow.unreadable(name, known, error) from error
 
     def answered(self, output: Output, answers: pa.Table, per_row: int) -> Any:
         result = self.frame.iloc[:, [index for _, index in output if index is not None]]

@@ -34,8 +34,9 @@ def robots_from_warc(path: str | os.PathLike[str]) -> pa.Table:
 
     A row is a fetch: `origin`, `fetched_at`, `outcome`, `max_age` (seconds) and `body` (at most
     512,001 bytes; null if the outcome is not a success). Redirects within the file are followed;
-    one whose target is in another file has the outcome `unfollowed`. A record that cannot be read
-    gives a warning.
+    one whose target is in another file has the outcome `unfollowed`. Of several answers of an
+    origin in one second, the one is kept that an archive takes. A record that cannot be read gives
+    a warning.
 
     Raises:
         OSError: The file cannot be read.

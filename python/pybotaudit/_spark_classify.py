@@ -14,7 +14,7 @@ from pyspark.sql.types import StructField, StructType
 import pybotaudit
 from pybotaudit._classifier import chosen_columns, output_columns
 from pybotaudit._spark_paths import distribute
-from pybotaudit._spark_robots import bad_rows, check_on_error, robots_rows
+from pybotaudit._spark_robots import bad_rows, check_frame, check_on_error, robots_rows
 from pybotaudit._spark_tasks import column_task, partition_count, task, warn_from_tasks
 
 _SAMPLED_ROWS = 1000
@@ -255,6 +255,7 @@ def _options(
     time_column: str | None,
 ) -> dict[str, Any]:
     """The columns that `Classifier.batches` reads, after a check of their types."""
+    check_frame("df", df)
     text = (T.StringType, T.BinaryType)
     times = (T.TimestampType, T.TimestampNTZType, T.DateType, T.IntegralType, T.StringType)
     found = {

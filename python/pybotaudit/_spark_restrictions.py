@@ -55,8 +55,8 @@ def restrictions(
     # A mistake in the arguments is an error here, and not one of each task.
     no_rows = restrictions_of_table(_arrow.ROBOTS.empty_table(), **options)
     schema = from_arrow_schema(in_types_of_spark(no_rows).schema)
-    partitions = partition_count(robots.sparkSession, partitions)
     given = robots_rows(robots)
+    partitions = partition_count(robots.sparkSession, partitions)
     known = given.mapInArrow(task("_tasks.robots_origins", on_error=None), given.schema)
     known = known.repartition(partitions, "origin").sortWithinPartitions("origin", "fetched_at")
     return known.mapInArrow(task("_tasks.restrictions", options=options), schema)

@@ -16,8 +16,16 @@ from pybotaudit._spark_paths import locations, warn
 from pybotaudit._spark_tasks import task
 
 
+def check_frame(name: str, data: Any) -> None:
+    """Refuse data that is not of Spark."""
+    if not isinstance(data, DataFrame):
+        kind = type(data).__name__
+        raise TypeError(f"{name} is of the type {kind}; give a data frame of Spark")
+
+
 def robots_rows(robots: DataFrame) -> DataFrame:
     """The five columns of a data frame of robots.txt files."""
+    check_frame("robots", robots)
     kinds: dict[str, tuple[type[T.DataType], ...]] = {
         "origin": (T.StringType,),
         "fetched_at": (T.TimestampType, T.TimestampNTZType),

@@ -135,10 +135,11 @@ impl Classifier {
         py.detach(|| self.answers(&columns, &names, texts)).into_pyarrow(py, texts)
     }
 
-    /// Sentences about robots.txt files that could not be read, or are something else.
+    /// Sentences about robots.txt files that could not be read, were not used, or are something else.
     fn warnings(&self) -> Vec<String> {
         let judge = self.judge.read().unwrap_or_else(PoisonError::into_inner);
         let mut all = failure_messages(&judge.failures());
+        all.extend(judge.ignored_message());
         all.extend(judge.foreign_files());
         all.extend(judge.slow_message());
         all

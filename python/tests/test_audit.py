@@ -157,8 +157,10 @@ def test_mistakes_are_named(small: dict[str, Path], tmp_path: Path) -> None:
         )
     with refused("logs is empty"):
         pybotaudit.audit([], robots=small["robots"])
-    with refused("nothing"):
+    with pytest.raises(FileNotFoundError, match=r"cannot open .*nothing"):
         pybotaudit.audit([tmp_path / "nothing"], robots=small["robots"])
+    with pytest.raises(TypeError, match="logs is of the type NoneType; give a path, or several"):
+        pybotaudit.audit(None, robots=small["robots"])  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError, match="cannot read robots"):
         pybotaudit.audit(small["logs"], robots=tmp_path / "nowhere")
     with refused("robots is not UTF-8"):

@@ -106,6 +106,9 @@ def test_directories_and_single_files(tmp_path: Path) -> None:
     classifier = pybotaudit.Classifier(tokens=["a"], robots=tmp_path)
     assert classifier.classify(urls)["verdict"].to_pylist() == ["disallowed", "allowed"]
     assert "is not" in classifier.warnings()[0] or "not a robots.txt" in classifier.warnings()[0]
+    (tmp_path / "b.example").rename(tmp_path / "README")
+    (warning,) = pybotaudit.Classifier(tokens=["a"], robots=tmp_path).warnings()
+    assert "README: the file name is not a host, so it was not used; rename" in warning
     assert (
         pybotaudit.Classifier(tokens=["a"]).classify(urls)["reason"][0].as_py() == "nothing-known"
     )
@@ -259,6 +262,11 @@ def test_data_of_python_and_datasets(classifier: pybotaudit.Classifier, tmp_path
     assert pybotaudit.origins(urls).to_pylist()[1:] == [None, "https://a.example"]
     with refused(TypeError, "LazyFrame", "give data.collect()"):
         classifier.classify(polars.LazyFrame({"url": urls}))
+
+
+def test_a_column_may_begin_in_a_later_row(classifier: pybotaudit.Classifier) -> None:
+    table = classifier.classify([{"url": "https://a.example/x"}, {"url": None, "note": "later"}])
+    assert table["note"].to_pylist() == [None, "later"]
 
 
 def test_answers_can_be_plain_strings(classifier: pybotaudit.Classifier) -> None:

@@ -11,6 +11,7 @@ import pytest
 from conftest import Snapshot, robots_table
 
 pandas = pytest.importorskip("pandas")
+numpy = pytest.importorskip("numpy")
 polars = pytest.importorskip("polars")
 pytest.importorskip("polars.testing")
 
@@ -196,8 +197,17 @@ def test_bad_columns_of_frames_are_refused(classifier: pybotaudit.Classifier) ->
     mixed = ["a", None, *["b"] * 8998, 1, "c"]
     with pytest.raises(TypeError, match=f"column 'mixed' cannot be read: .*; {odd}; cast it"):
         classifier.classify(pandas.DataFrame({"mixed": mixed}), "mixed")
-    with pytest.raises(TypeError, match=f"data cannot be read: .*; {odd}"):
-        classifier.classify(mixed)
+    dicts = [{"url": value} for value in mixed]
+    for given in (mixed, {"url": mixed}, dicts, numpy.array(mixed, dtype=object)):
+        with pytest.raises(TypeError, match=f"column 'url' cannot be read: .*; {odd}"):
+            classifier.classify(given)
+    broken = ["a", "\ud800"]
+    dicts = [{"url": value} for value in broken]
+    for given in (broken, {"url": broken}, dicts, pandas.DataFrame(dicts)):
+        with pytest.raises(ValueError, match=r"'url' .* row 1 \(from 0\) is not valid Unicode"):
+            classifier.classify(given)
+    with pytest.raises(TypeError, match=r"data, row 1 \(from 0\) is of the type NoneType; give a"):
+        classifier.classify([{"url": "a"}, None])
     with pytest.raises(ValueError, match="unknown name 'x'"):
         classifier.classify(data, "link", columns=["x"])
     twice = pandas.DataFrame([["a", "b"]], columns=["url", "url"])

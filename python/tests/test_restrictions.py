@@ -94,6 +94,14 @@ def test_files_and_directories() -> None:
     assert rows(pybotaudit.restrictions(one, **NAMES)) == by_command(one)
 
 
+def test_files_that_are_for_no_host_are_named(tmp_path: Path) -> None:
+    for name in ("a.example", "NOTES", "README"):
+        (tmp_path / name).write_text("User-agent: *\n")
+    with pytest.warns(UserWarning, match=r"NOTES: the file name is not a host.* \(and 1 more\)"):
+        table = pybotaudit.restrictions(tmp_path, ["GPTBot"])
+    assert table["origin"].to_pylist() == ["a.example"]
+
+
 def test_a_crawler_that_ignores_star_is_not_its_token() -> None:
     snapshot = Snapshot("https://a.example", 1, "200", None, b"User-agent: *\nDisallow: /\n")
     table = pybotaudit.restrictions(robots_table([snapshot]), ["AdsBot-Google"], ["AdsBot-Google2"])

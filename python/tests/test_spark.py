@@ -1058,6 +1058,14 @@ def test_bad_columns_are_refused_at_once(spark: SparkSession, tmp_path: Path) ->
     )
     text = robots.selectExpr("origin", "fetched_at", "outcome", "body", "'x' max_age")
     check(TypeError, "'max_age' has the type string", url="link", robots=text)
+    check(
+        TypeError, "robots is of the type list; give a data frame of Spark", url="link", robots=[]
+    )
+    with pytest.raises(TypeError, match="robots is of the type list; give a data frame of Spark"):
+        bs.restrictions([], tokens=["a"])  # type: ignore[arg-type]
+    for classify in (bs.classify, bs.classify_archive):
+        with pytest.raises(TypeError, match="df is of the type list; give a data frame of Spark"):
+            classify([], robots, tokens=["a"])  # type: ignore[operator]
     with pytest.raises(FileNotFoundError, match="nowhere"):
         bs.classify_archive(urls, tmp_path / "nowhere", url="link", tokens=["a"])
     with pytest.raises(ValueError, match="paths is empty"):

@@ -98,6 +98,16 @@ impl Store {
         }
     }
 
+    /// Entries of a directory whose names are not hosts.
+    pub(crate) fn ignored_names(&self) -> Vec<String> {
+        match self {
+            Store::File(_) | Store::Archive(_) | Store::Memory(_) => Vec::new(),
+            Store::Directory(directory) => {
+                directory.ignored.iter().map(|path| path.display().to_string()).collect()
+            }
+        }
+    }
+
     /// Whether each origin has any number of snapshots, so that the time decides.
     pub(crate) fn has_history(&self) -> bool {
         matches!(self, Store::Archive(_) | Store::Memory(_))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::judge::timeline::BeforeFirst;
+use crate::judge::{messages::ignored_message, timeline::BeforeFirst};
 use crate::logs::reject::Limitation;
 use crate::merge::{Merge, sum};
 use crate::numbers::{counted, grouped};
@@ -27,7 +27,7 @@ pub(crate) fn warnings(audit: &ReportModel, header: &Header, failures: Vec<Strin
         warnings.extend(setup_warnings(audit, rulings));
         warnings.extend(unused_json_fields(audit, header));
     }
-    warnings.extend(ignored_names(rulings));
+    warnings.extend(ignored_message(rulings.ignored_names.iter()));
     warnings.extend(about_inputs(
         audit,
         |input| input.summary.format.is_none() && input.summary.lines_tried > 0,
@@ -69,16 +69,6 @@ fn unused_json_fields(audit: &ReportModel, header: &Header) -> Option<String> {
     Some(format!(
         "--json-fields has no effect: it is for the format json, and the format of the logs is {}",
         names.join(", ")
-    ))
-}
-
-fn ignored_names(rulings: &Rulings) -> Option<String> {
-    let ignored = &rulings.ignored_names;
-    let first = ignored.first()?;
-    Some(format!(
-        "{first}: the file name is not a host, so it was not used{}; rename it to example.com, \
-         example.com.txt, example.com/robots.txt or https_example.com_8443.txt",
-        and_more(ignored.len() - 1)
     ))
 }
 

@@ -48,6 +48,21 @@ pub(crate) fn failure_message(why: &str) -> String {
     format!("{why}; requests to its origin are counted as unknown")
 }
 
+/// A sentence that the names of the `ignored` entries of a directory are not hosts, if there are any.
+pub fn ignored_message<'a>(
+    mut ignored: impl ExactSizeIterator<Item = &'a String>,
+) -> Option<String> {
+    let first = ignored.next()?;
+    let more = match ignored.len() {
+        0 => String::new(),
+        more => format!(" (and {} more)", grouped(more as u64)),
+    };
+    Some(format!(
+        "{first}: the file name is not a host, so it was not used{more}; rename it to example.com, \
+         example.com.txt, example.com/robots.txt or https_example.com_8443.txt"
+    ))
+}
+
 /// A sentence that `slow` decisions took long.
 pub(super) fn slow_decisions(slow: u64) -> String {
     format!(

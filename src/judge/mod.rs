@@ -48,7 +48,7 @@ use crate::url::path::{Dialect, PathQuery};
 use by_crawler::{ByCrawler, ByName};
 use decision_cache::DecisionCache;
 use loaded::{FAILURES_MAX, Loaded, MemoryBudget, file_bytes, name_bytes};
-use messages::{foreign_message, foreign_messages, slow_decisions};
+use messages::{foreign_message, foreign_messages, ignored_message, slow_decisions};
 use outages::KnownOutages;
 use policy_files::NamedFiles;
 use profile::{CrawlerProfile, Profiles};
@@ -300,12 +300,12 @@ impl Judge {
 
     /// Entries of a directory of robots.txt files whose names are not hosts.
     pub(crate) fn ignored_names(&self) -> Vec<String> {
-        match &self.store {
-            Store::File(_) | Store::Archive(_) | Store::Memory(_) => Vec::new(),
-            Store::Directory(directory) => {
-                directory.ignored.iter().map(|path| path.display().to_string()).collect()
-            }
-        }
+        self.store.ignored_names()
+    }
+
+    /// A sentence about these entries, if there are any.
+    pub fn ignored_message(&self) -> Option<String> {
+        ignored_message(self.ignored_names().iter())
     }
 
     /// The robots.txt files that could not be read, by name, and why.

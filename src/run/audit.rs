@@ -278,7 +278,7 @@ impl AuditRun {
         note_rules(&tally, &judged.judge, console);
         tally.header.rulings.not_fetched.extend(judged.not_fetched.clone());
         judged.judge.slow_message().iter().for_each(|slow| console.warn(slow));
-        check_any_opened(&tally.header.inputs)?;
+        check_any_opened(&tally.header.inputs, &self.sources)?;
         if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
             return Err(Error::input(why));
         }

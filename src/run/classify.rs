@@ -197,7 +197,7 @@ impl ClassifyRun {
             true => judge.foreign_files(),
             false => judge.foreign_files_in_short(),
         };
-        let notes = foreign.into_iter().chain(judge.slow_message());
+        let notes = judge.ignored_message().into_iter().chain(foreign).chain(judge.slow_message());
         damages.iter().cloned().chain(notes).for_each(|damage| self.console.warn(&damage));
         self.console.say(&totals(&classified.counts, classified.rows));
         let others = VerdictWord::ALL.into_iter().filter(|word| *word != VerdictWord::InvalidUrl);

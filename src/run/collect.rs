@@ -119,7 +119,7 @@ fn header_of(
 fn damages(sources: &[Source], ends: Vec<InputEnd>) -> Result<Vec<String>> {
     let inputs: Vec<_> =
         sources.iter().zip(ends).map(|(source, end)| end.summary(source.name.clone())).collect();
-    check_any_opened(&inputs)?;
+    check_any_opened(&inputs, sources)?;
     let text = |input: &InputSummary| {
         let damage = input.damage.as_ref()?;
         Some(match input.is_unopened() {

@@ -1,6 +1,6 @@
 //! The first of two passes over the logs, for what must be known before requests are judged.
 
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use crate::audit;
 use crate::audit::prepass::{Collected, FirstPass, Wanted};
@@ -8,6 +8,7 @@ use crate::audit::tally::header::InputSummary;
 use crate::audit::{Options, extent::InputEnd, log_outages::OutageHosts, progress::Progress};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
+use crate::input::open::open;
 use crate::input::source::{Location, Source};
 
 use super::console::{Console, Watched};
@@ -56,12 +57,16 @@ pub(crate) fn follow_logs<T>(
     console.follow(&watched, || read(&progress))
 }
 
-/// Checks that at least one of `inputs` could be opened.
-pub(crate) fn check_any_opened(inputs: &[InputSummary]) -> Result<()> {
-    match inputs.first().filter(|_| inputs.iter().all(InputSummary::is_unopened)) {
-        Some(first) => Err(Error::input(first.damage.clone().unwrap_or_default())),
-        None => Ok(()),
-    }
+/// Checks that at least one of `inputs`, which are `sources`, could be opened.
+pub(crate) fn check_any_opened(inputs: &[InputSummary], sources: &[Source]) -> Result<()> {
+    let Some(first) = inputs.first().filter(|_| inputs.iter().all(InputSummary::is_unopened))
+    else {
+        return Ok(());
+    };
+    // Summaries have texts. The operating system gives its error again.
+    let again = sources.first().map(|source| open(source, &Arc::default()));
+    let again = again.and_then(Result::err);
+    Err(again.unwrap_or_else(|| Error::input(first.damage.clone().unwrap_or_default())))
 }
 
 /// Checks that `sources` has no pipe if `wanted` needs two passes.

@@ -169,3 +169,17 @@ fn restrictions_are_those_of_a_slow_judge() {
         assert_eq!(*row, format!("{name} | {expected} | {group}"), "{text}");
     }
 }
+
+#[test]
+fn files_that_are_for_no_host_are_named() {
+    let sandbox = Sandbox::new();
+    for name in ["a.example", "NOTES", "README"] {
+        sandbox.write(&format!("robots/{name}"), "User-agent: *\nDisallow: /\n");
+    }
+    let why = "warning: robots/NOTES: the file name is not a host, so it was not used (and 1 more)";
+    let ran = sandbox.run("robots restrictions --robots robots --token a -qo a.csv").exits(0);
+    ran.complains(why);
+    assert_eq!(sandbox.table("a.csv").cells("origin restriction"), ["a.example | disallow-all"]);
+    sandbox.write("urls", "https://a.example/\n");
+    sandbox.run("classify --robots robots --token a -qo b.csv urls").exits(0).complains(why);
+}

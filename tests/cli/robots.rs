@@ -242,3 +242,16 @@ fn an_archive_in_a_directory_that_does_not_exist_is_refused() {
     let why = "gone/db: cannot open the archive: its directory does not exist; create it first";
     sandbox.run(import).exits(2).complains(why);
 }
+
+#[test]
+fn a_warc_file_that_is_damaged_from_the_start_is_no_robots_txt() {
+    let sandbox = Sandbox::new();
+    for (name, content, why) in [
+        ("a.warc", "<html>", "a.warc: no record starts at byte 0"),
+        ("b.warc.gz", "\x1f\u{8}\u{8}\0damaged", "b.warc.gz: "),
+    ] {
+        sandbox.write(name, content);
+        let ran = sandbox.run(&format!("robots import -a db --origin https://a.example {name}"));
+        assert!(ran.exits(3).complains(why).stdout.starts_with("0 snapshots added"));
+    }
+}

@@ -8,10 +8,12 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { runInThisContext } from "node:vm";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 // Packages are those of the current directory.
 const require = createRequire(join(process.cwd(), "package.json"));
+const SECONDS_MAX = 10; // for one answer, as in run.py
 const USAGE = "usage: run.mjs --parser NAME [--parser NAME ...] [--cases FILE ...] [--details N]\n       run.mjs --pipe NAME";
 
 // Each gets the text of a robots.txt and returns, at once or later, a function of product token and URL.
@@ -100,13 +102,23 @@ function questions(paths) {
 
 // ---- answers
 
+// The value of a call. Only code of a context can be ended from outside while it runs.
+function inTime(call) {
+  globalThis.conformanceCall = call;
+  try {
+    return runInThisContext("conformanceCall()", { timeout: SECONDS_MAX * 1000 });
+  } catch (error) {
+    throw error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? new Error(`no answer within ${SECONDS_MAX} seconds`) : error;
+  }
+}
+
 async function answer(parser, question) {
   if (parser.robots !== question.robots) {
     parser.robots = undefined;
     parser.ask = await PARSERS[parser.name](question.robots);
     parser.robots = question.robots;
   }
-  const allowed = parser.ask(question.token, question.url);
+  const allowed = inTime(() => parser.ask(question.token, question.url));
   if (typeof allowed !== "boolean") throw new Error(`it answered ${allowed}`);
   return allowed;
 }

@@ -451,6 +451,12 @@ def questions(args):
     return found
 
 
+def with_fixed_hashes():
+    """Starts this program again if needed. Some parsers depend on the order of a set, and would answer otherwise in each run."""
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
+
+
 def main():
     args = arguments()
     try:
@@ -483,4 +489,5 @@ def main():
 
 
 if __name__ == "__main__":
+    with_fixed_hashes()
     sys.exit(main())

@@ -144,7 +144,7 @@ pub enum HistoryKind {
     RobotsTxt,
 }
 
-/// The kind of `path`, by its first bytes.
+/// The kind of `path`, by its first bytes. A WARC file whose beginning is damaged has only its name.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -157,11 +157,19 @@ pub fn kind_of(path: &Path) -> Result<HistoryKind> {
     let mut start = vec![0; LOOK_BYTES];
     let filled = opened.fill(&mut start);
     let start = &start[..filled];
-    Ok(if start.trim_ascii_start().starts_with(b"WARC/") {
+    Ok(if start.trim_ascii_start().starts_with(b"WARC/") || is_name_of_warc(path) {
         HistoryKind::Warc
     } else if manifest::is_header(start) {
         HistoryKind::Manifest
     } else {
         HistoryKind::RobotsTxt
     })
+}
+
+/// Whether a name ends in `.warc`, perhaps with the ending of a compression.
+fn is_name_of_warc(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    let name = name.to_ascii_lowercase();
+    name.ends_with(".warc")
+        || name.rsplit_once('.').is_some_and(|(stem, _)| stem.ends_with(".warc"))
 }

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, io};
 use crate::archive::{Store, snapshot::Snapshot};
 use crate::classify::restrictions::{NamedProfile, TakeRow};
 use crate::error::{Error, Result};
-use crate::judge::profile::CrawlerProfile;
+use crate::judge::{messages::ignored_message, profile::CrawlerProfile};
 use crate::numbers::{counted, grouped};
 use crate::pipeline::parallel::mapped;
 use crate::report::output::OutputFile;
@@ -110,7 +110,8 @@ impl NameTable {
             Ok(())
         })?;
         output.commit()?;
-        failures.iter().for_each(|failure| self.console.warn(failure));
+        let ignored = ignored_message(store.ignored_names().iter());
+        failures.iter().chain(&ignored).for_each(|message| self.console.warn(message));
         summary(K::COUNTED, &names, &totals).iter().for_each(|line| self.console.say(line));
         Ok(if failures.is_empty() { RunOutcome::Done } else { RunOutcome::Incomplete })
     }
@@ -140,7 +141,7 @@ impl NameTable {
 }
 
 /// The table of `store` for applications, as CSV: parts of it go to `take`, without a header.
-/// Returns why some files could not be read.
+/// Returns why some files could not be read, and that others were not used.
 pub(super) fn csv<K: TableKind>(
     kind: &K,
     store: &Store,
@@ -149,10 +150,11 @@ pub(super) fn csv<K: TableKind>(
 ) -> Result<Vec<String>> {
     let names = named_profiles(crawlers);
     kind.check(store)?;
-    each_batch(kind, store, &mut |facts| {
+    let failures = each_batch(kind, store, &mut |facts| {
         let parts: Vec<(Vec<u8>, Totals)> = mapped(&facts, |of| rendered(kind, of, &names, false));
         take(parts.into_iter().flat_map(|(text, _)| text).collect())
-    })
+    })?;
+    Ok(failures.into_iter().chain(ignored_message(store.ignored_names().iter())).collect())
 }
 
 fn named_profiles(

@@ -6,6 +6,7 @@ mod google_parser;
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
+use std::panic::{catch_unwind, set_hook};
 use std::process::ExitCode;
 
 use base64::Engine as _;
@@ -78,7 +79,9 @@ fn answer(parser: Parser, line: &[u8], robots: &mut Vec<u8>) -> Answer {
     if text != b"-" {
         *robots = STANDARD.decode(text)?;
     }
-    parser(robots, &field(token)?, &field(url)?)
+    let (token, url) = (field(token)?, field(url)?);
+    let answer = catch_unwind(|| parser(robots, &token, &url).map_err(|err| err.to_string()));
+    Ok(answer.map_err(|_| "it panicked")??)
 }
 
 fn serve(parser: Parser) -> io::Result<()> {
@@ -103,6 +106,8 @@ fn main() -> ExitCode {
         eprintln!("usage: botaudit-conformance PARSER\nparsers: {}", names.join(", "));
         return ExitCode::from(2);
     };
+    // A panic is no answer. Its text would be printed for each request.
+    set_hook(Box::new(|_| {}));
     match serve(*parser) {
         Ok(()) => ExitCode::SUCCESS,
         Err(err) => {

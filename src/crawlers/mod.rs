@@ -26,7 +26,7 @@ mod list_times;
 pub mod manifest;
 pub mod network_names;
 pub mod networks;
-pub(crate) mod own_list;
+pub mod own_list;
 pub mod products;
 pub(crate) mod range_archive;
 pub mod range_files;

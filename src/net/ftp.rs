@@ -31,7 +31,7 @@ impl From<Problem> for Stop {
 }
 
 /// Downloads the file that `url` names from the first of `addresses` that can be reached.
-pub(crate) fn retrieve(
+pub(super) fn retrieve(
     url: &Url,
     addresses: &[SocketAddr],
     settings: &Settings,

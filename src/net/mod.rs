@@ -11,7 +11,7 @@ pub mod settings;
 
 pub mod address;
 pub mod coding;
-mod ftp;
+pub mod ftp;
 pub(crate) mod http;
 
 pub mod fetch;

@@ -29,5 +29,5 @@ pub fn import(job: impl FnOnce(&mut Import<'_>) -> Result<()>) {
     writer.flush().expect("memory can be written");
     let added = writer.added();
     assert_eq!(added.snapshots + added.known, progress.snapshots.load(Ordering::Relaxed));
-    redirects::follow(&mut writer).expect("the archive is whole");
+    warc_memory::follow(&mut writer).expect("the archive is whole");
 }

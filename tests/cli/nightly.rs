@@ -278,6 +278,30 @@ fn a_line_without_a_time_is_of_the_day_that_an_earlier_night_ended_with() {
     assert_eq!([rejects("2026-03-01"), rejects("2026-03-02")], [1, 0]);
 }
 
+/// A thread may read lines of one minute from two logs, and of another day between them.
+#[test]
+fn lines_of_a_minute_count_for_their_day_whatever_is_read_between() {
+    const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0";
+    let sandbox = site(&CONFIG.replace("shop.log*", "logs/"));
+    for log in 0..20 {
+        let minute: String =
+            (0..30).map(|at| line(at, &format!("/{log}/{at}"), 200, BROWSER)).collect();
+        sandbox.write(&format!("etc/logs/{log:02}-a.log"), minute);
+        let object = |at: u32| {
+            format!(
+                "{{\"remote_addr\":\"192.0.2.7\",\"time_iso8601\":\"2026-03-02T08:00:{at:02}+00:00\",\"request_method\":\"GET\",\
+                 \"request_uri\":\"/{log}/{at}\",\"status\":\"200\",\"http_user_agent\":\"GPTBot/1.2\"}}\n"
+            )
+        };
+        sandbox.write(&format!("etc/logs/{log:02}-b.log"), (0..30).map(object).collect::<String>());
+    }
+    for (day, class) in [("2026-03-01", "browser"), ("2026-03-02", "crawler-unverified")] {
+        run(&sandbox, &format!("--day {day}")).exits(0);
+        let clients = sandbox.table(&format!("etc/reports/shop/{day}/clients.csv"));
+        assert_eq!(clients.cells("day class requests"), [format!("{day} | {class} | 600")]);
+    }
+}
+
 #[test]
 fn a_change_in_an_archive_is_an_event_of_its_origin() {
     let sandbox = site(&CONFIG.replace("\"robots.txt\"", "\"robots.db\""));

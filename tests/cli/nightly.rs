@@ -283,22 +283,23 @@ fn a_line_without_a_time_is_of_the_day_that_an_earlier_night_ended_with() {
 fn lines_of_a_minute_count_for_their_day_whatever_is_read_between() {
     const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0";
     let sandbox = site(&CONFIG.replace("shop.log*", "logs/"));
-    for log in 0..20 {
-        let minute: String =
-            (0..30).map(|at| line(at, &format!("/{log}/{at}"), 200, BROWSER)).collect();
-        sandbox.write(&format!("etc/logs/{log:02}-a.log"), minute);
-        let object = |at: u32| {
-            format!(
-                "{{\"remote_addr\":\"192.0.2.7\",\"time_iso8601\":\"2026-03-02T08:00:{at:02}+00:00\",\"request_method\":\"GET\",\
-                 \"request_uri\":\"/{log}/{at}\",\"status\":\"200\",\"http_user_agent\":\"GPTBot/1.2\"}}\n"
-            )
+    let labelled = |log: u32, at: u32| {
+        format!(
+            "time:2026-03-02T08:00:{at:02}+00:00\thost:192.0.2.7\treq:GET /{log}/{at} HTTP/1.1\tstatus:200\tsize:5\tua:GPTBot/1.2\n"
+        )
+    };
+    // However many threads take turns, each of them reads logs of both kinds, in no regular order.
+    for log in 0..64_u32 {
+        let text: String = match log.count_ones() % 2 {
+            0 => (0..30).map(|at| line(at, &format!("/{log}/{at}"), 200, BROWSER)).collect(),
+            _ => (0..30).map(|at| labelled(log, at)).collect(),
         };
-        sandbox.write(&format!("etc/logs/{log:02}-b.log"), (0..30).map(object).collect::<String>());
+        sandbox.write(&format!("etc/logs/{log:02}.log"), text);
     }
     for (day, class) in [("2026-03-01", "browser"), ("2026-03-02", "crawler-unverified")] {
         run(&sandbox, &format!("--day {day}")).exits(0);
         let clients = sandbox.table(&format!("etc/reports/shop/{day}/clients.csv"));
-        assert_eq!(clients.cells("day class requests"), [format!("{day} | {class} | 600")]);
+        assert_eq!(clients.cells("day class requests"), [format!("{day} | {class} | 960")]);
     }
 }
 

@@ -91,7 +91,7 @@ impl Json {
         if self.read(object, &mut values).is_err() {
             return LineContent::Reject(Reject::BadJson);
         }
-        self.of_values(&values, zone)
+        self.content(field_in(&values), zone)
     }
 
     /// Finds the values of a line with a known template: see [`Templates::find`].
@@ -114,17 +114,24 @@ impl Json {
         (text, zone): (&'a [u8], &'a Zone),
         places: &Places,
     ) -> LineContent<'a> {
+        if let Some(fields) = self.templates.fields(text, places) {
+            return self.content(fields, zone);
+        }
         let mut values = Values::default();
         self.templates.take(text, places, &mut values);
-        self.of_values(&values, zone)
+        self.content(field_in(&values), zone)
     }
 
-    /// The fields of a line with these values.
+    /// What a line with these fields is.
     #[inline(always)]
-    fn of_values<'a>(&self, values: &Values<'a>, zone: &'a Zone) -> LineContent<'a> {
-        match self.skip(values) {
+    fn content<'a>(
+        &self,
+        part: impl Fn(LogField) -> RawField<'a>,
+        zone: &'a Zone,
+    ) -> LineContent<'a> {
+        match self.dialect.skip(|field| part(field).raw) {
             Some(skip) => LineContent::Skip(skip),
-            None => self.fields(values, zone),
+            None => self.fields(part, zone),
         }
     }
 
@@ -142,7 +149,7 @@ impl Json {
             return LineContent::Reject(Reject::BadJson);
         }
         add_columns(&console, &mut values);
-        self.fields(&values, zone)
+        self.fields(field_in(&values), zone)
     }
 
     /// Finds the fields of the object in an index of a crawl, whose time is a column before it.
@@ -157,7 +164,7 @@ impl Json {
             return LineContent::Reject(Reject::BadJson);
         }
         values[LogField::Time as usize].field = RawField::plain(time);
-        let mut content = self.fields(&values, zone);
+        let mut content = self.fields(field_in(&values), zone);
         if let LineContent::Fields(fields) = &mut content {
             if !matches!(fields.request, RequestFields::Url { .. }) {
                 return LineContent::Reject(Reject::NoRequest);
@@ -178,8 +185,12 @@ impl Json {
     }
 
     #[inline(always)]
-    fn fields<'a>(&self, values: &Values<'a>, zone: &'a Zone) -> LineContent<'a> {
-        let mut content = fields(|part| values[part as usize].field, zone);
+    fn fields<'a>(
+        &self,
+        part: impl Fn(LogField) -> RawField<'a>,
+        zone: &'a Zone,
+    ) -> LineContent<'a> {
+        let mut content = fields(part, zone);
         if let LineContent::Fields(fields) = &mut content {
             self.adapt(fields);
         }
@@ -228,7 +239,7 @@ impl Json {
         }
         let zone = Zone::UTC;
         let is_record = self.skip(&values).is_none()
-            && matches!(self.fields(&values, &zone), LineContent::Fields(_))
+            && matches!(self.fields(field_in(&values), &zone), LineContent::Fields(_))
             && LogField::OF_TARGET.iter().any(|&part| !raw(&values, part).is_empty());
         is_record.then_some(values)
     }
@@ -294,6 +305,11 @@ fn limitations(dialect: JsonDialect, records: &[Values<'_>]) -> Vec<Limitation> 
         (Limitation::NoQuery, has_paths && !has(LogField::Query)),
         (Limitation::DecodedTargets, is_decoded),
     ])
+}
+
+/// The fields of a line with these values.
+fn field_in<'a>(values: &Values<'a>) -> impl Fn(LogField) -> RawField<'a> {
+    |part| values[part as usize].field
 }
 
 fn raw<'a>(values: &Values<'a>, part: LogField) -> &'a [u8] {

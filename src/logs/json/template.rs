@@ -6,11 +6,11 @@
 //! structure, which gives the same values.
 
 use crate::bytes::equal;
-use crate::logs::{escape::Escaping, field::RawField};
+use crate::logs::{escape::Escaping, field::RawField, field_kind::LogField};
 
 use super::keys::{KeyTree, Node, ValueSlot};
 use super::scan::{JsonValue, put};
-use super::usual_values::{UsualParts, UsualValues};
+use super::usual_values::{FieldParts, UsualValues};
 
 /// The templates that are kept: a program has few, and each is tried.
 const TEMPLATES_MAX: usize = 4;
@@ -57,7 +57,7 @@ struct Template {
     /// The text after the last value.
     end: Box<[u8]>,
     /// `None` if it has none, or too many values.
-    usual: Option<UsualParts>,
+    fields: Option<FieldParts>,
 }
 
 /// The text before a value, and the value's kind and destination.
@@ -74,6 +74,22 @@ enum Kind {
     Text,
     /// Digits only.
     Digits,
+}
+
+impl Places {
+    /// The value of a part, as written in the line.
+    #[inline(always)]
+    fn raw<'a>(&self, text: &'a [u8], part: usize) -> &'a [u8] {
+        let (from, until) = self.ends[part];
+        &text[from as usize..until as usize]
+    }
+
+    #[inline(always)]
+    fn field<'a>(&self, text: &'a [u8], part: usize) -> RawField<'a> {
+        let has_escapes = self.escaped >> part & 1 == 1;
+        let escaping = if has_escapes { Escaping::Json } else { Escaping::None };
+        RawField { raw: self.raw(text, part), escaping }
+    }
 }
 
 impl Templates {
@@ -106,15 +122,26 @@ impl Templates {
         None
     }
 
-    /// Puts the values of the line that was found last, which has these places in `text`, into `values`.
+    /// The fields of the line that was found last, which has these places in `text`; `None` if several of its
+    /// values may be of one field.
+    #[inline(always)]
+    pub(crate) fn fields<'a>(
+        &self,
+        text: &'a [u8],
+        places: &Places,
+    ) -> Option<impl Fn(LogField) -> RawField<'a>> {
+        let parts = self.known.first()?.fields.as_ref()?;
+        Some(move |field| match parts.part(field).map(|part| places.field(text, part)) {
+            Some(field) if !field.is_unset() => field,
+            _ => RawField::default(),
+        })
+    }
+
+    /// Puts the values of that line into `values`.
     pub(crate) fn take<'a>(&self, text: &'a [u8], places: &Places, values: &mut [JsonValue<'a>]) {
         let parts = self.known.iter().take(1).flat_map(|template| &template.parts);
         for (at, part) in parts.enumerate() {
-            let (from, until) = places.ends[at];
-            let raw = &text[from as usize..until as usize];
-            let has_escapes = places.escaped >> at & 1 == 1;
-            let escaping = if has_escapes { Escaping::Json } else { Escaping::None };
-            let field = RawField { raw, escaping };
+            let field = places.field(text, at);
             if !field.is_unset() {
                 put(values, part.value_slot, field);
             }
@@ -124,11 +151,8 @@ impl Templates {
     /// The usual values of that line; `None` if it has others.
     #[inline(always)]
     pub(crate) fn usual<'a>(&self, text: &'a [u8], places: &Places) -> Option<UsualValues<'a>> {
-        let parts = self.known.first()?.usual.as_ref().filter(|_| places.escaped == 0)?;
-        parts.values(|part| {
-            let (from, until) = places.ends[part];
-            &text[from as usize..until as usize]
-        })
+        let parts = self.known.first()?.fields.as_ref().filter(|_| places.escaped == 0)?;
+        parts.usual(|part| places.raw(text, part))
     }
 
     /// Learns the template of `line`, a valid object without a known one.
@@ -177,16 +201,14 @@ impl Template {
             at = match part.kind {
                 Kind::Text => {
                     let mut mark = next_mark(marks, value_at)?;
-                    while text[mark] == b'\\' {
+                    while text[mark] != b'"' {
+                        if text[mark] != b'\\' {
+                            return None;
+                        }
                         places.escaped |= 1 << number;
                         // What is escaped is no end, but an LF still ends the line.
-                        mark = next_mark(
-                            marks,
-                            mark + 1 + usize::from(text.get(mark + 1)? != &b'\n'),
-                        )?;
-                    }
-                    if text[mark] != b'"' {
-                        return None;
+                        let is_lf = text.get(mark + 1)? == &b'\n';
+                        mark = next_mark(marks, mark + 1 + usize::from(!is_lf))?;
                     }
                     mark
                 }
@@ -240,8 +262,8 @@ impl Template {
                     let is_text = |part: &Part| part.kind == Kind::Text;
                     let slots: Vec<_> =
                         parts.iter().map(|part| (part.value_slot, is_text(part))).collect();
-                    let usual = UsualParts::of(&slots);
-                    return Some(Template { parts, end: from.into(), usual });
+                    let fields = FieldParts::of(&slots);
+                    return Some(Template { parts, end: from.into(), fields });
                 }
                 None => return None,
             }

@@ -8,15 +8,13 @@ use crate::logs::time::LastMinute;
 use crate::logs::{host::client_without_port, sample::is_in_sample, time::Time};
 use crate::time::Zone;
 
-/// Which parts of a template have them.
+/// Which parts of a template have the fields, if each has one at most.
 #[derive(Clone, Debug)]
-pub(super) struct UsualParts {
-    time: usize,
-    /// Of the request, the most original first.
-    request: [Option<usize>; 4],
-    client: Option<usize>,
-    user_agent: Option<usize>,
-    referer: Option<usize>,
+pub(super) struct FieldParts {
+    /// By [`LogField`].
+    parts: [Option<u8>; LogField::COUNT],
+    /// Whether lines of browsers can be counted by the usual values alone.
+    is_usual: bool,
 }
 
 /// The values as written in the line, without escapes; empty if unset.
@@ -30,47 +28,45 @@ pub(crate) struct UsualValues<'a> {
     referer: &'a [u8],
 }
 
-impl UsualParts {
-    /// Those of a template whose parts have these places for values, and are texts or not. `None` if it lacks one, or
-    /// if its lines need more to be counted.
-    pub(super) fn of(parts: &[(Option<ValueSlot>, bool)]) -> Option<UsualParts> {
-        let is_of = |part: &(Option<ValueSlot>, bool), field: LogField| {
-            part.0.is_some_and(|value| value.slot == field as u8)
-        };
-        let count = |field: LogField| parts.iter().filter(|part| is_of(part, field)).count();
-        let find = |field: LogField| parts.iter().position(|part| is_of(part, field));
-        let others = [LogField::Date, LogField::SignatureInput, LogField::EdgeSignature];
-        if LogField::ALL.into_iter().any(|field| count(field) > 1)
-            || others.into_iter().any(|field| count(field) > 0)
-        {
-            return None;
+impl FieldParts {
+    /// Those of a template whose parts have these places for values, and are texts or not.
+    pub(super) fn of(template: &[(Option<ValueSlot>, bool)]) -> Option<FieldParts> {
+        let mut parts = [None; LogField::COUNT];
+        for (at, (value_slot, _)) in template.iter().enumerate() {
+            let Some(ValueSlot { slot, .. }) = value_slot else { continue };
+            if parts[usize::from(*slot)].replace(u8::try_from(at).ok()?).is_some() {
+                return None;
+            }
         }
-        let time = find(LogField::Time).filter(|at| parts[*at].1)?;
-        let request = [LogField::Request, LogField::Target, LogField::Url, LogField::Path];
-        Some(UsualParts {
-            time,
-            request: request.map(find),
-            client: find(LogField::Client),
-            user_agent: find(LogField::UserAgent),
-            referer: find(LogField::Referer),
-        })
+        let part = |field: LogField| parts[field as usize];
+        let has_text_time = part(LogField::Time).is_some_and(|time| template[usize::from(time)].1);
+        let others = [LogField::Date, LogField::SignatureInput, LogField::EdgeSignature];
+        let is_usual = has_text_time && others.into_iter().all(|field| part(field).is_none());
+        Some(FieldParts { parts, is_usual })
     }
 
-    /// The values of a line, of which `part` gives each; `None` if it needs more to be counted.
+    /// The part that has `field`.
     #[inline(always)]
-    pub(super) fn values<'a>(&self, part: impl Fn(usize) -> &'a [u8]) -> Option<UsualValues<'a>> {
-        let value = |at: Option<usize>| match at.map_or(&b""[..], &part) {
+    pub(super) fn part(&self, field: LogField) -> Option<usize> {
+        self.parts[field as usize].map(usize::from)
+    }
+
+    /// The usual values of a line, of which `part` gives each; `None` if it needs more to be counted.
+    #[inline(always)]
+    pub(super) fn usual<'a>(&self, part: impl Fn(usize) -> &'a [u8]) -> Option<UsualValues<'a>> {
+        let value = |field: LogField| match self.part(field).map_or(&b""[..], &part) {
             b"-" => b"",
             value => value,
         };
-        let time = value(Some(self.time));
-        let mut request = self.request.iter().map(|at| value(*at));
-        let request = request.find(|value| !value.is_empty())?;
-        if matches!(time, [] | [b'[', ..]) {
+        let time = value(LogField::Time);
+        if !self.is_usual || matches!(time, [] | [b'[', ..]) {
             return None;
         }
-        let [client, user_agent, referer] = [self.client, self.user_agent, self.referer].map(value);
-        Some(UsualValues { time, request, client: first_client(client), user_agent, referer })
+        let requests = [LogField::Request, LogField::Target, LogField::Url, LogField::Path];
+        let request = requests.into_iter().map(value).find(|value| !value.is_empty())?;
+        let client = first_client(value(LogField::Client));
+        let (user_agent, referer) = (value(LogField::UserAgent), value(LogField::Referer));
+        Some(UsualValues { time, request, client, user_agent, referer })
     }
 }
 

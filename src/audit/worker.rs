@@ -36,7 +36,7 @@ use crate::logs::{LineContent, format::Format, usual::UsualFields};
 use crate::measures::{example::Position, reactions::ReactionLimits, request::JudgedRequest};
 use crate::measures::{request_kind::RequestKind, sums::Span};
 use crate::merge::{Merge, merge_fields};
-use crate::time::{Hour, LastHour, Window, Zone};
+use crate::time::{LastHour, Window, Zone};
 use crate::url::path::Target;
 
 use super::client::ClientKey;
@@ -377,11 +377,9 @@ impl<'a> Worker<'a> {
         let (by, scratch) = ((context.judge, &self.decisions, rules), &mut self.path_scratch);
         let Judged { dated, directives, path } = judged(by, crawler, target, at, site, scratch);
         let (has_delay, restriction) = directives;
-        let Hour { day, hour } = self.last_hour.of(context.zone, record.time);
-        let kind = (day, record.status, record.method);
-        let kind = RequestKind::new(kind, &dated, restriction, answer);
-        let request = (record.time, hour, record.bytes);
-        self.kind_sums.add((origin, actor, kind), request, &mut self.counter);
+        let hour = self.last_hour.of(context.zone, record.time);
+        let kind = RequestKind::new((hour.day, record), &dated, restriction, answer);
+        self.kind_sums.add((origin, actor, kind), (hour, record), &mut self.counter);
         let policy_file = policy_file(context.judge, site, &dated, path);
         let tally = self.counter.rows.row(origin, actor);
         let is_plain = is_plain(rules, dated.verdict, policy_file) && signature.is_none();

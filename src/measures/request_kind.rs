@@ -5,7 +5,7 @@
 use crate::crawlers::identity::IdentityAnswer;
 use crate::judge::restriction::Restriction;
 use crate::judge::verdict::{DatedVerdict, Verdict};
-use crate::logs::request::Method;
+use crate::logs::{record::Record, request::Method};
 use crate::time::Day;
 
 use super::sums::Span;
@@ -32,18 +32,18 @@ pub(crate) struct RequestKind {
 }
 
 impl RequestKind {
-    /// The kind of a request with the verdict `dated`.
+    /// The kind of a request on this day, with the verdict `dated`.
     #[inline]
     pub(crate) fn new(
-        (day, status, method): (Day, u16, &[u8]),
+        (day, record): (Day, &Record<'_>),
         dated: &DatedVerdict<'_>,
         restriction: Option<Restriction>,
         answer: IdentityAnswer,
     ) -> RequestKind {
         RequestKind {
             day,
-            status,
-            method: Method::of(method),
+            status: record.status,
+            method: Method::of(record.method),
             verdict: dated.verdict.without_its_rule(),
             restriction,
             answer,

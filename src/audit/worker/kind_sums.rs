@@ -5,6 +5,7 @@
 
 use crate::audit::tally::{counter::Counter, rows::OriginId};
 use crate::crawlers::identity::Actor;
+use crate::logs::record::Record;
 use crate::measures::request_kind::{RequestKind, RequestsOfKind};
 use crate::measures::sums::Span;
 use crate::merge::Merge as _;
@@ -70,15 +71,16 @@ const FREE: KindSum = KindSum {
 };
 
 impl KindSums {
-    /// Adds a request of `actor` at `origin`, which was made in this hour of the day of its kind. `counter` takes
-    /// the sum that makes way for its kind.
+    /// Adds a request of `actor` at `origin`, which was made in this hour. `counter` takes the sum that makes way for
+    /// its kind.
     #[inline]
     pub(super) fn add(
         &mut self,
         (origin, actor, kind): (OriginId, Actor, RequestKind),
-        (time, hour, bytes): (UtcTime, u8, u64),
+        (Hour { hour, .. }, record): (Hour, &Record<'_>),
         counter: &mut Counter,
     ) {
+        let &Record { time, bytes, .. } = record;
         let key = (number_of(origin, actor), kind.number());
         let at = place_of(key, self.sums.len());
         if let Some(sum) = self.sums.get_mut(at)
@@ -229,8 +231,8 @@ mod tests {
         let time = UtcTime::from_unix_seconds(1_774_000_000 + 600 * random.below(100) as i64);
         let time = time.unwrap();
         let (status, method) = ([200, 404, 0][random.below(3)], [&b"GET"[..], b"x"]);
-        let at = (Zone::UTC.day_of(time), status, method[random.below(2)]);
-        let kind = RequestKind::new(at, &dated, restriction, answer);
+        let record = Record { status, method: method[random.below(2)], ..Record::at(time) };
+        let kind = RequestKind::new((Zone::UTC.day_of(time), &record), &dated, restriction, answer);
         (kind, time, [0, 7, u64::MAX][random.below(3)])
     }
 
@@ -252,7 +254,8 @@ mod tests {
             one_by_one.add_hour(hour, actor, kind.verdict, (1, bytes));
             let one = RequestsOfKind { kind, requests: 1, bytes, span: Span::at(time) };
             one_by_one.add_requests(origin[0], actor, &one);
-            sums.add((origin[1], actor, kind), (time, hour.hour, bytes), &mut by_kind);
+            let record = Record { bytes, ..Record::at(time) };
+            sums.add((origin[1], actor, kind), (hour, &record), &mut by_kind);
             if random.below(5000) == 0 {
                 sums.add_to(&mut by_kind);
             }

@@ -119,7 +119,7 @@ def test_an_executor_that_is_lost_changes_no_verdict(cluster: SparkSession, tmp_
 
 
 @needs_proc
-@pytest.mark.parametrize("lost_in", ["audits", "merge"])
+@pytest.mark.parametrize("lost_in", ["_audit_tasks.audits", "_audit_tasks.merge"])
 def test_an_executor_that_is_lost_changes_no_report(
     cluster: SparkSession, workplace: Path, monkeypatch: pytest.MonkeyPatch, lost_in: str
 ) -> None:

@@ -231,7 +231,7 @@ impl<'a> ReportTable<'a> {
 }
 
 impl TableRow {
-    /// The cell of the column `name`; `None` if the table has no such column.
+    /// The cell of the column `name`; `None` if the table does not have it.
     pub fn get(&self, name: &str) -> Option<&Cell> {
         let index = self.columns.iter().position(|column| column.name == name)?;
         self.cells.get(index)

@@ -303,6 +303,28 @@ fn lines_of_a_minute_count_for_their_day_whatever_is_read_between() {
     }
 }
 
+/// Objects of a browser, all alike, between others of a crawler on the next day.
+#[test]
+fn objects_of_a_minute_count_for_their_day_whatever_is_between() {
+    let sandbox = site(CONFIG);
+    let object = |day: u32, user_agent: &str, more: &str| {
+        format!(
+            "{{\"remote_addr\":\"192.0.2.7\",\"time_iso8601\":\"2026-03-0{day}T08:00:07+00:00\",\"request_method\":\"GET\",\
+             \"request_uri\":\"/open\",\"status\":\"200\",\"http_user_agent\":\"{user_agent}\"{more}}}\n"
+        )
+    };
+    let browser =
+        object(1, "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "");
+    let crawler = object(2, "GPTBot/1.2", ",\"more\":{\"a\":1}");
+    sandbox.write("etc/shop.log", (browser.repeat(5) + &crawler).repeat(20));
+    for (day, class) in [("2026-03-01", "browser | 100"), ("2026-03-02", "crawler-unverified | 20")]
+    {
+        run(&sandbox, &format!("--day {day}")).exits(0);
+        let clients = sandbox.table(&format!("etc/reports/shop/{day}/clients.csv"));
+        assert_eq!(clients.cells("class requests"), [class]);
+    }
+}
+
 #[test]
 fn a_change_in_an_archive_is_an_event_of_its_origin() {
     let sandbox = site(&CONFIG.replace("\"robots.txt\"", "\"robots.db\""));

@@ -11,11 +11,12 @@ use super::{Pass, Worker, reading::Reading};
 /// The lines of a chunk that are not like others, more than those that are, before no more quotes are searched.
 const OTHERS_MAX: u32 = 64;
 
-/// Who sent a line of a minute whose lines are alike.
+/// The sender of a line in the minute of the line before.
 #[derive(Clone, Copy)]
 enum Sender {
     /// A browser, whose line is counted.
     Counted,
+    /// Any other sender, whose line is to be read in full.
     Known(Identified),
 }
 

@@ -432,10 +432,7 @@ mod tests {
             let line = format!("{{{}}}", pairs.join(", "));
             let text = format!("{line}\n{{\"a\": 1}}\n");
             let text = text.as_bytes();
-            let mut marks = vec![0_u64; text.len() / 64 + 1];
-            for (at, byte) in text.iter().enumerate() {
-                marks[at / 64] |= u64::from(matches!(byte, b'"' | b'\\' | b'\n')) << (at % 64);
-            }
+            let marks = template::marks_of(text);
             let mut places = Places::default();
             let lf = json.find((text, 0, &marks), &mut places);
             let expected = format!("{:?}", json.line(line.as_bytes(), &zone));

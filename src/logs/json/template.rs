@@ -303,6 +303,16 @@ impl Kind {
     }
 }
 
+/// The bits of the marks of a text, byte by byte.
+#[cfg(test)]
+pub(super) fn marks_of(text: &[u8]) -> Vec<u64> {
+    let mut marks = vec![0; text.len() / 64 + 1];
+    for (at, byte) in text.iter().enumerate() {
+        marks[at / 64] |= u64::from(matches!(byte, b'"' | b'\\' | b'\n')) << (at % 64);
+    }
+    marks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,10 +327,7 @@ mod tests {
         values: &mut [JsonValue<'a>],
     ) -> bool {
         let start = text.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-        let mut marks = vec![0_u64; text.len() / 64 + 1];
-        for (at, byte) in text.iter().enumerate() {
-            marks[at / 64] |= u64::from(matches!(byte, b'"' | b'\\' | b'\n')) << (at % 64);
-        }
+        let marks = marks_of(text);
         let mut places = Places::default();
         let Some(lf) = templates.find((text, start, &marks), &mut places) else { return false };
         assert_eq!(text[lf], b'\n');

@@ -1,4 +1,4 @@
-//! The changes of one batch of logs, in one transaction, and the logs that were read, as far as they were.
+//! The changes of one batch of logs in one transaction, and how far each log was read.
 
 use std::path::Path;
 

@@ -1,12 +1,12 @@
 //! Lines with the places of their quotes, found for many lines at once.
 //!
-//! One pass over 64 KiB finds each quote, backslash and LF, 64 bytes at a time; that costs less
-//! than a search for each field of each line. A line is usual if it has six quotes, and neither a
-//! backslash nor an asterisk before the last of them. Of all others only the end is known, and they
-//! are searched as before.
+//! One pass over 64 KiB finds each quote, backslash and LF, 64 bytes at a time, by the widest vectors
+//! of the processor; that costs less than a search for each field of each line. A line is usual if it
+//! has six quotes, and no backslash before the last of them. Of all others only the end is known, and
+//! they are searched as before.
 
+use fearless_simd::{Level, dispatch, prelude::*, u8x64};
 use memchr::{memchr, memrchr};
-use wide::u8x16;
 
 use super::lines::lines;
 
@@ -14,12 +14,15 @@ use super::lines::lines;
 /// and user agent in the common formats.
 pub(crate) type SixQuotes<'a> = (&'a [u8], usize, [u32; 6]);
 
-/// A quote, an LF, an asterisk and a control character are the same with these bits alone: one comparison
-/// finds them all.
-const QUOTE_OR_LF_BITS: u8 = !(b'"' ^ b'\n');
-
 /// The text that is searched at once. Its marks stay in the processor's first cache.
 const PART_BYTES: usize = 64 << 10;
+
+/// The bytes whose marks are found together: as many as a word has bits.
+const BLOCK_BYTES: usize = 64;
+
+/// The places of a block that are written in any case. Few blocks have more marks, so that a processor
+/// foresees where the loop over them ends.
+const PLACES_AT_ONCE: usize = 4;
 
 /// Memory for marks, which is used again.
 #[derive(Debug, Default)]
@@ -36,7 +39,7 @@ pub(crate) struct Marks {
 pub(crate) enum MarkKind {
     /// None but the ends of lines.
     None,
-    /// The places of quotes, backslashes and LF, and of bytes that look like one of them.
+    /// The places of quotes, backslashes and LF.
     Places,
     /// A bit for each byte: set for quotes, backslashes and LF, and for no others.
     Bits,
@@ -218,70 +221,81 @@ impl Marks {
         }
     }
 
-    /// Finds all quotes, backslashes and LF of `text`, and the bytes that look like one of them.
+    /// Finds the places of all quotes, backslashes and LF of `text`.
     fn find(&mut self, text: &[u8]) {
-        // Of memory that is not used, no page is taken.
-        self.reserve(text.len().next_multiple_of(64));
-        let [bits, quote_or_lf, backslash] =
-            [QUOTE_OR_LF_BITS, b'"' & QUOTE_OR_LF_BITS, b'\\'].map(u8x16::splat);
-        let (blocks, rest) = text.as_chunks::<64>();
-        let mut found = Found { places: &mut self.places, count: 0, start: 0 };
-        for block in blocks {
-            let (words, _) = block.as_chunks::<16>();
-            let mut mask = 0;
-            for (at, word) in words.iter().enumerate() {
-                let word = u8x16::new(*word);
-                let is_mark = (word & bits).simd_eq(quote_or_lf) | word.simd_eq(backslash);
-                mask |= u64::from(is_mark.to_bitmask() as u16) << (16 * at);
-            }
-            found.add(mask);
-        }
-        let is_mark =
-            |byte: u8| byte & QUOTE_OR_LF_BITS == b'"' & QUOTE_OR_LF_BITS || byte == b'\\';
-        let bits = rest.iter().enumerate().map(|(at, byte)| u64::from(is_mark(*byte)) << at);
-        found.add(bits.fold(0, |mask, bit| mask | bit));
-        self.count = found.count;
+        // A block writes into room for all of its places. Of memory that is not used, no page is taken.
+        self.reserve(text.len().next_multiple_of(BLOCK_BYTES) + BLOCK_BYTES);
+        let places = &mut self.places;
+        self.count = dispatch!(Level::new(), simd => find_places(simd, text, places));
     }
-}
 
-impl Marks {
-    /// Finds all quotes, backslashes and LF of `text`, and no other byte.
+    /// Finds the bits of all quotes, backslashes and LF of `text`.
     fn find_bits(&mut self, text: &[u8]) {
-        let [quote, lf, backslash] = [b'"', b'\n', b'\\'].map(u8x16::splat);
-        let (blocks, rest) = text.as_chunks::<64>();
-        self.bits.clear();
-        self.bits.extend(blocks.iter().map(|block| {
-            let (words, _) = block.as_chunks::<16>();
-            words.iter().enumerate().fold(0, |bits, (at, word)| {
-                let word = u8x16::new(*word);
-                let is_mark = word.simd_eq(quote) | word.simd_eq(lf) | word.simd_eq(backslash);
-                bits | u64::from(is_mark.to_bitmask() as u16) << (16 * at)
-            })
-        }));
-        let is_mark = |byte: &u8| matches!(byte, b'"' | b'\n' | b'\\');
-        let bits = rest.iter().enumerate().map(|(at, byte)| u64::from(is_mark(byte)) << at);
-        self.bits.push(bits.fold(0, |bits, bit| bits | bit));
+        self.bits.resize(text.len() / BLOCK_BYTES + 1, 0);
+        let bits = &mut self.bits;
+        dispatch!(Level::new(), simd => find_bits(simd, text, bits));
     }
 }
 
-/// The marks of a text up to `start`.
-struct Found<'a> {
-    places: &'a mut [u32],
-    count: usize,
-    start: u32,
+/// Writes the places of the marks of `text`, and gives how many there are.
+#[inline(always)]
+fn find_places<S: Simd>(simd: S, text: &[u8], places: &mut [u32]) -> usize {
+    let (blocks, rest) = text.as_chunks();
+    let mut count = 0;
+    for (number, block) in blocks.iter().enumerate() {
+        count +=
+            put_places((number * BLOCK_BYTES) as u32, marks(simd, block), &mut places[count..]);
+    }
+    let start = (text.len() - rest.len()) as u32;
+    count + put_places(start, marks(simd, &padded(rest)), &mut places[count..])
 }
 
-impl Found<'_> {
-    /// Adds the next 64 bytes, in which the bits of `mask` are marks.
-    #[inline(always)]
-    fn add(&mut self, mut mask: u64) {
-        while mask != 0 {
-            self.places[self.count] = self.start + mask.trailing_zeros();
-            self.count += 1;
-            mask &= mask - 1;
+/// Writes the places of a block that starts there, and gives how many there are.
+#[inline(always)]
+fn put_places(start: u32, mut marks: u64, places: &mut [u32]) -> usize {
+    let places: &mut [u32; BLOCK_BYTES] =
+        places.first_chunk_mut().expect("a block has room for all of its places");
+    let count = marks.count_ones() as usize;
+    for place in &mut places[..PLACES_AT_ONCE] {
+        *place = start + marks.trailing_zeros();
+        marks &= marks.wrapping_sub(1);
+    }
+    if count > PLACES_AT_ONCE {
+        for place in &mut places[PLACES_AT_ONCE..count] {
+            *place = start + marks.trailing_zeros();
+            marks &= marks.wrapping_sub(1);
         }
-        self.start += 64;
     }
+    count
+}
+
+/// Writes the bits of the marks of `text`.
+#[inline(always)]
+fn find_bits<S: Simd>(simd: S, text: &[u8], bits: &mut [u64]) {
+    let (blocks, rest) = text.as_chunks();
+    for (bits, block) in bits.iter_mut().zip(blocks) {
+        *bits = marks(simd, block);
+    }
+    bits[blocks.len()] = marks(simd, &padded(rest));
+}
+
+/// The bits of the bytes of `block` that are marks.
+#[inline(always)]
+fn marks<S: Simd>(simd: S, block: &[u8; BLOCK_BYTES]) -> u64 {
+    let block = u8x64::from_slice(simd, block);
+    // A closure for `array::map` would be compiled without the processor's vectors.
+    let quote = block.simd_eq(u8x64::splat(simd, b'"'));
+    let lf = block.simd_eq(u8x64::splat(simd, b'\n'));
+    let backslash = block.simd_eq(u8x64::splat(simd, b'\\'));
+    (quote | lf | backslash).to_bitmask()
+}
+
+/// Less than a block, with zeros after it.
+#[inline(always)]
+fn padded(rest: &[u8]) -> [u8; BLOCK_BYTES] {
+    let mut block = [0; BLOCK_BYTES];
+    block[..rest.len()].copy_from_slice(rest);
+    block
 }
 
 #[cfg(test)]
@@ -292,7 +306,7 @@ mod tests {
     /// The lines and quotes by definition.
     fn slowly(bytes: &[u8]) -> Vec<(&[u8], Option<[u32; 6]>)> {
         let quotes = |line: &[u8]| {
-            let marks = (0..line.len()).filter(|at| matches!(line[*at], b'"' | b'\\' | b'*' | 2));
+            let marks = (0..line.len()).filter(|at| matches!(line[*at], b'"' | b'\\'));
             let first: Vec<u32> = marks.take(6).map(|at| at as u32).collect();
             let quotes = <[u32; 6]>::try_from(first).ok()?;
             quotes.iter().all(|at| line[*at as usize] == b'"').then_some(quotes)
@@ -385,6 +399,30 @@ mod tests {
                 check(format!("{usual}{long}\n{usual}").as_bytes());
                 check(format!("{long}\n{usual}{long}").as_bytes());
             }
+        }
+    }
+
+    /// The processor decides which instructions are used. All that it has give the same marks.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_marks_are_the_same_by_all_instructions() {
+        let (level, mut random) = (Level::new(), Random::new());
+        for _ in 0..3000 {
+            let block = std::array::from_fn(|_| match random.below(4) {
+                0 => b"\"\\\n"[random.below(3)],
+                _ => random.below(256) as u8,
+            });
+            let is_mark = |byte: &u8| matches!(byte, b'"' | b'\\' | b'\n');
+            let bits = block.iter().enumerate().map(|(at, byte)| u64::from(is_mark(byte)) << at);
+            let expected = bits.fold(0, |bits, bit| bits | bit);
+            let by_level = [
+                level.as_sse2().map(|simd| marks(simd, &block)),
+                level.as_sse4_2().map(|simd| marks(simd, &block)),
+                level.as_avx2().map(|simd| marks(simd, &block)),
+                level.as_avx512().map(|simd| marks(simd, &block)),
+            ];
+            assert!(by_level[0].is_some());
+            assert!(by_level.into_iter().flatten().all(|found| found == expected), "{block:?}");
         }
     }
 }

@@ -432,6 +432,7 @@ impl<'a> Worker<'a> {
     }
 
     /// The target and its site.
+    #[inline(always)]
     fn address<'r>(&mut self, record: &Record<'r>) -> (Target<'r>, SiteId) {
         let target = Target::of(record.method, record.target.unwrap_or_default());
         let own = self.sites.own(record.host, record.port, record.scheme);

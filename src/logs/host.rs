@@ -8,7 +8,7 @@ use crate::logs::field::{RawField, find_near};
 
 /// Splits a name and its port. An IPv6 address with a port needs brackets. `-` and an empty text
 /// have neither.
-#[inline]
+#[inline(always)]
 pub(crate) fn host_and_port(name: &[u8]) -> (Option<&[u8]>, Option<u16>) {
     if matches!(name, b"" | b"-") {
         return (None, None);

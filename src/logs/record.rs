@@ -295,7 +295,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 
 impl Record<'_> {
     /// Removes the origin from an absolute target.
-    pub(super) fn own_origin(&mut self) {
+    fn own_origin(&mut self) {
         let Some(target) = self.target else { return };
         let Target::Absolute { scheme, authority, path } = Target::of(self.method, target) else {
             return;

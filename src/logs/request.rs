@@ -28,9 +28,9 @@ pub(crate) fn parse(raw: &[u8]) -> Result<Request<'_>, Reject> {
 /// The usual methods with the space after them.
 const METHODS: [&[u8]; 3] = [b"GET ", b"POST ", b"HEAD "];
 
-/// A fast path for nearly all requests: a usual method, a path, and a version.
-#[inline]
-fn usual(raw: &[u8]) -> Option<Request<'_>> {
+/// Nearly all requests: a usual method, a path, and a version.
+#[inline(always)]
+pub(super) fn usual(raw: &[u8]) -> Option<Request<'_>> {
     let is_usual = |method: &&[u8]| raw.starts_with(method) && raw.get(method.len()) == Some(&b'/');
     let method = METHODS.into_iter().find(is_usual)?;
     let target = before_version(&raw[method.len()..])?;
@@ -66,7 +66,7 @@ fn parse_any(raw: &[u8]) -> Result<Request<'_>, Reject> {
 }
 
 /// The target, if the version is written as usual.
-#[inline]
+#[inline(always)]
 fn before_version(rest: &[u8]) -> Option<&[u8]> {
     match rest {
         [target @ .., last, b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9']

@@ -46,9 +46,9 @@ impl ResponseFields<'_> {
     }
 }
 
-/// A fast path for a status of three digits and a size of few.
-#[inline]
-fn usual_response(text: &[u8]) -> Option<(u16, u64)> {
+/// A status of three digits and a size of few.
+#[inline(always)]
+pub(super) fn usual_response(text: &[u8]) -> Option<(u16, u64)> {
     let [b' ', status_text @ .., b' '] = text.first_chunk::<5>()? else { return None };
     let status = status(status_text).ok()?;
     let mut bytes = 0;

@@ -10,7 +10,11 @@ use super::host::{client_without_port, host_and_port};
 use super::record::{Fields, Record, RequestFields, Scratch, forwarded_for_in};
 use super::time::{LastMinute, Time};
 use super::{combined::TIME_BYTES, escape::Escaping, reject::Reject, request};
-use super::{response::ResponseFields, sample::is_in_sample, signature::Rest};
+use super::{
+    response::{ResponseFields, usual_response},
+    sample::is_in_sample,
+    signature::Rest,
+};
 
 /// A text, where a line starts in it, and where the quotes of request, referer and user agent are in it.
 pub(crate) type QuotePlaces<'a> = (&'a [u8], usize, [u32; 6]);
@@ -214,11 +218,18 @@ impl<'a> UsualFields<'a> {
     where
         'a: 's,
     {
-        let time = scratch.clock.read_text(self.time_text()).ok_or(Reject::BadTime)?;
-        let (status, bytes) = ResponseFields::Tokens(self.outcome()).read()?;
-        let asked = request::parse(self.request())?;
-        let (host, port) = host_and_port(self.host());
-        let mut record = Record {
+        let time = scratch.clock.read_text(self.time_text());
+        let (asked, answer) = (request::usual(self.request()), usual_response(self.outcome()));
+        let (Some(time), Some(asked), Some((status, bytes))) = (time, asked, answer) else {
+            return self.any_record(scratch);
+        };
+        let (host, port) = match self.host() {
+            b"" => (None, None),
+            host => host_and_port(host),
+        };
+        // Its target is a path, so that none has an origin of its own. What is made in its place is not
+        // copied: a processor waits where bytes are read together that were written one after the other.
+        Ok(Record {
             time,
             client: self.client(),
             forwarded_for: forwarded_for_in(self.tail()),
@@ -233,11 +244,15 @@ impl<'a> UsualFields<'a> {
             signature: None,
             edge: None,
             record_offset: None,
-        };
-        if self.has_own_target {
-            record.own_origin();
-        }
-        Ok(record)
+        })
+    }
+
+    #[inline(never)]
+    fn any_record<'s>(&self, scratch: &'s mut Scratch) -> Result<Record<'s>, Reject>
+    where
+        'a: 's,
+    {
+        self.fields().record(scratch)
     }
 }
 

@@ -127,20 +127,21 @@ impl Worker<'_> {
     /// Judges the lines that wait.
     #[inline(never)]
     fn judge_waiting(&mut self, waiting: &mut Vec<WaitingLine<'_>>, reading: &mut Reading<'_>) {
-        for WaitingLine { fields, who, number } in waiting.drain(..) {
-            let Identified::Crawler(crawler) = who else {
-                self.judge_line(who, fields.line(), &fields.fields(), reading);
+        for WaitingLine { fields, who, number } in waiting.iter() {
+            let Identified::Crawler(crawler) = *who else {
+                self.judge_line(*who, fields.line(), &fields.fields(), reading);
                 continue;
             };
             let Reading { position, tally, scratch, evidence, .. } = reading;
             match &fields.record(scratch) {
-                Err(reason) => tally.reject(*reason, number, fields.line()),
+                Err(reason) => tally.reject(*reason, *number, fields.line()),
                 Ok(record) => {
                     tally.crawler += 1;
-                    let position = Position { line: number, ..*position };
+                    let position = Position { line: *number, ..*position };
                     self.count(crawler, record, position, evidence.as_deref_mut());
                 }
             }
         }
+        waiting.clear();
     }
 }

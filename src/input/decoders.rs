@@ -9,7 +9,8 @@
 //!
 //! A block of bzip2 is checked by its CRC after it is delivered. Of xz, index and checks are read, too.
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use crc32fast::Hasher as Crc;
+use flate2::{Decompress, FlushDecompress, Status};
 use liblzma::stream::{self, Action, Stream};
 use memchr::memchr;
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
@@ -102,7 +103,7 @@ impl Gzip {
     pub(crate) fn end(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
         // `total_out` and the trailer's length are taken modulo 2^32.
         let length = (self.inflate.total_out() & 0xffff_ffff) as u32;
-        check_trailer(raw, self.crc.sum(), length)
+        check_trailer(raw, self.crc.clone().finalize(), length)
     }
 }
 
@@ -139,7 +140,7 @@ fn skip_header(raw: &mut RawReader, crc: &mut Crc) -> Result<bool, ReadError> {
     }
     if flags & HEADER_CHECKSUM != 0 {
         let damage = raw.damage(ReadErrorCause::WrongHeaderChecksum);
-        let expected = (crc.sum() & 0xffff) as u16;
+        let expected = (crc.clone().finalize() & 0xffff) as u16;
         if u16::from_le_bytes(take::<2>(raw, crc)?) != expected {
             return Err(damage);
         }

@@ -13,6 +13,9 @@ use crate::crawlers::{identify::Identified, registry::Registry};
 /// flood of random ones must not use more memory.
 const ENTRIES_MAX: usize = 1 << 14;
 
+/// The capacity at first: a short log needs no more memory. A power of two.
+const ENTRIES_AT_FIRST: usize = 1 << 9;
+
 /// The longest user agent that is cached, in bytes.
 const KEY_BYTES_MAX: usize = FINGERPRINTED_BYTES_MAX;
 
@@ -29,8 +32,10 @@ const WAYS: usize = 4;
 /// A worker's cache of user agents, at most about 4.3 MiB, for one registry.
 #[derive(Debug)]
 pub struct UserAgentCache {
-    /// The fingerprint names the set.
+    /// The fingerprint names the set. A power of two.
     sets: Vec<Set>,
+    /// The entries that were put into the sets.
+    entries: usize,
     /// The user agents of crawlers.
     keys: Vec<u8>,
     fingerprints: Box<FingerprintKey>,
@@ -56,8 +61,8 @@ const FREE: Slot = Slot { fingerprint: 0, key_len: 0, key_at: 0, identified: Ide
 impl Default for UserAgentCache {
     fn default() -> UserAgentCache {
         let fingerprints = Box::new(FingerprintKey::random());
-        let sets = vec![Set([FREE; WAYS]); ENTRIES_MAX / WAYS];
-        UserAgentCache { sets, keys: Vec::new(), fingerprints }
+        let sets = vec![Set([FREE; WAYS]); ENTRIES_AT_FIRST / WAYS];
+        UserAgentCache { sets, entries: 0, keys: Vec::new(), fingerprints }
     }
 }
 
@@ -84,7 +89,7 @@ pub fn identify_cached(
 impl UserAgentCache {
     #[inline]
     fn get(&self, fingerprint: u64, key: &[u8]) -> Option<Identified> {
-        let Set(set) = &self.sets[set_of(fingerprint)];
+        let Set(set) = &self.sets[self.set_of(fingerprint)];
         // All are compared, because a processor cannot foresee where a search would end.
         let mut same = 0_u32;
         for (way, slot) in set.iter().enumerate() {
@@ -118,16 +123,34 @@ impl UserAgentCache {
             self.keys.extend_from_slice(key);
             self.keys.resize(self.keys.len().next_multiple_of(UNIT_BYTES), 0);
         }
-        let Set(set) = &mut self.sets[set_of(fingerprint)];
+        if self.entries >= self.sets.len() * WAYS / 2 && self.sets.len() < ENTRIES_MAX / WAYS {
+            self.grow();
+        }
+        self.entries += 1;
+        self.put_slot(Slot { fingerprint, key_len, key_at, identified });
+    }
+
+    fn put_slot(&mut self, slot: Slot) {
+        let at = self.set_of(slot.fingerprint);
+        let Set(set) = &mut self.sets[at];
         let free = set.iter().position(|slot| slot.key_len == 0);
         // In a full set any slot will do; these bits did not name the set.
-        let way = free.unwrap_or((fingerprint >> 24) as usize % WAYS);
-        set[way] = Slot { fingerprint, key_len, key_at, identified };
+        let way = free.unwrap_or((slot.fingerprint >> 24) as usize % WAYS);
+        set[way] = slot;
     }
-}
 
-fn set_of(fingerprint: u64) -> usize {
-    fingerprint as usize % (ENTRIES_MAX / WAYS)
+    /// Takes all sets that it may have.
+    fn grow(&mut self) {
+        let all = vec![Set([FREE; WAYS]); ENTRIES_MAX / WAYS];
+        let few = std::mem::replace(&mut self.sets, all);
+        let slots = few.into_iter().flat_map(|Set(slots)| slots);
+        slots.filter(|slot| slot.key_len > 0).for_each(|slot| self.put_slot(slot));
+    }
+
+    #[inline]
+    fn set_of(&self, fingerprint: u64) -> usize {
+        fingerprint as usize & (self.sets.len() - 1)
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +183,19 @@ mod tests {
             });
             assert_eq!(kept.count(), WAYS.min(number as usize + 1));
         }
+    }
+
+    /// The first sets are half full with the entry before the last one.
+    #[test]
+    fn entries_are_kept_when_there_are_more_sets() {
+        let mut cache = UserAgentCache::default();
+        let first = ENTRIES_AT_FIRST as u64 / 2;
+        for fingerprint in 0..=first {
+            assert_eq!(cache.sets.len() * WAYS, ENTRIES_AT_FIRST);
+            cache.put(fingerprint, b"bot", CRAWLER);
+        }
+        assert_eq!(cache.sets.len() * WAYS, ENTRIES_MAX);
+        assert!((0..=first).all(|fingerprint| cache.get(fingerprint, b"bot") == Some(CRAWLER)));
     }
 
     #[test]

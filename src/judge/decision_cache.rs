@@ -11,9 +11,13 @@ use foldhash::fast::RandomState;
 use crate::bytes::equal;
 use crate::matcher::{compiled::CompiledPolicy, decision::IndexedDecision};
 
-/// The number of places. A path has one place, so strangers who choose paths can only make the
+/// The most places, a power of two. A path has one place, so strangers who choose paths can only make the
 /// cache useless.
-const SLOTS: usize = 1 << 13;
+const SLOTS_MAX: usize = 1 << 13;
+
+/// The places at first, a power of two. As many decisions later there are [`SLOTS_MAX`]: a short log needs
+/// no more, and the memory is not touched.
+const SLOTS_AT_FIRST: usize = 1 << 8;
 
 /// The decisions after which a cache that gave less than a fourth of them is given up: a log of many
 /// sites has too many paths.
@@ -52,11 +56,12 @@ impl DecisionCache {
         if !policy.has_many_patterns() || path.len() > PATH_BYTES_MAX || self.is_given_up() {
             return policy.decide(path);
         }
-        if self.slots.is_empty() {
-            self.slots = vec![FREE; SLOTS].into();
-        }
         let hash = self.hasher.hash_one(path).wrapping_add(u64::from(policy.number()));
-        let slot = &mut self.slots[hash as usize % SLOTS];
+        if self.slots.is_empty() || self.looked_up == SLOTS_AT_FIRST as u32 {
+            self.grow();
+        }
+        let place = hash as usize & (self.slots.len() - 1);
+        let slot = &mut self.slots[place];
         let length = slot.length as usize;
         self.looked_up = self.looked_up.saturating_add(1);
         if slot.policy == policy.number()
@@ -71,6 +76,13 @@ impl DecisionCache {
         slot.length = path.len() as u32;
         slot.path[..path.len()].copy_from_slice(path);
         decision
+    }
+
+    /// Takes places, or all that it may have, and forgets the decisions.
+    #[cold]
+    fn grow(&mut self) {
+        let slots = if self.slots.is_empty() { SLOTS_AT_FIRST } else { SLOTS_MAX };
+        self.slots = vec![FREE; slots].into();
     }
 
     #[inline]
@@ -98,7 +110,7 @@ mod tests {
     #[test]
     fn rule_sets_do_not_share_decisions() {
         let (first, mut second) = (policy("Disallow: /a\n"), policy("Allow: /a\n"));
-        while !(second.number() - first.number()).is_multiple_of(SLOTS as u32) {
+        while !(second.number() - first.number()).is_multiple_of(SLOTS_MAX as u32) {
             second = policy("Allow: /a\n");
         }
         let mut cache = DecisionCache::default();
@@ -115,7 +127,7 @@ mod tests {
             [policy("Disallow: /a\nAllow: /a1$\n"), policy("Disallow: /*7\nAllow: /b\n")];
         let mut cache = DecisionCache::default();
         for round in 0..3 {
-            for number in 0..SLOTS * 2 {
+            for number in 0..SLOTS_MAX * 2 {
                 for (policy, letter) in policies.iter().zip(["a", "b"].iter().cycle()) {
                     let long = "/z".repeat(if number % 100 == 0 { 60 } else { 0 });
                     let path = format!("/{letter}{number}{long}");

@@ -21,6 +21,9 @@ use crate::staged::pending::Unplaced;
 
 use super::tables::{PAGE, RUN_JSON};
 
+/// The threads that wait for the disk at the same time.
+const WAITING_THREADS: usize = 8;
+
 /// The end of the hidden name of the older report between two renames.
 const OLD: &str = "old";
 
@@ -105,8 +108,8 @@ impl Staging {
         created.map_err(|err| Error::io("cannot write", &self.name.join(name), err))
     }
 
-    /// Waits until all files of the report are on disk, so that `commit` takes no time. The waits
-    /// run in parallel, because a single one takes as long as all together.
+    /// Waits until all files of the report are on disk, so that `commit` takes no time. Some waits
+    /// run in parallel, because a single one takes as long as many together.
     ///
     /// # Errors
     /// If the disk is full or fails, or the target can no longer be replaced.
@@ -120,17 +123,19 @@ impl Staging {
             let path = self.name.join(entry.file_name());
             synced.map_err(|err| Error::io("cannot write", &path, err))
         };
+        let sync_all = |entries: &[fs::DirEntry]| entries.iter().try_for_each(sync);
         thread::scope(|scope| {
-            let start = |entry| {
-                let started = thread::Builder::new().spawn_scoped(scope, move || sync(entry));
-                started.map_err(|_| entry)
+            let start = |entries| {
+                let started = thread::Builder::new().spawn_scoped(scope, move || sync_all(entries));
+                started.map_err(|_| entries)
             };
-            let started: Vec<_> = entries.iter().map(start).collect();
+            let of_each = entries.len().div_ceil(WAITING_THREADS).max(1);
+            let started: Vec<_> = entries.chunks(of_each).map(start).collect();
             let lost = || Err(cannot_write(io::Error::other("a writing thread failed")));
             started.into_iter().try_for_each(|started| match started {
                 Ok(waiting) => waiting.join().unwrap_or_else(|_| lost()),
                 // The system starts no more threads.
-                Err(entry) => sync(entry),
+                Err(entries) => sync_all(entries),
             })
         })
     }

@@ -12,12 +12,18 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::IdentityAnswer;
 use crate::logs::record::Record;
 
-/// The pairs of slots for short names, nearly all addresses of IPv4; a power of two. A worker needs a megabyte for
-/// them.
-const SHORT_PAIRS: usize = 1 << 14;
+/// The most pairs of slots for short names, nearly all addresses of IPv4; a power of two. A worker needs a megabyte
+/// for them.
+const SHORT_PAIRS_MAX: usize = 1 << 14;
 
-/// The pairs of slots for other names, a power of two.
-const NAME_PAIRS: usize = 1 << 10;
+/// The most pairs of slots for other names, a power of two.
+const NAME_PAIRS_MAX: usize = 1 << 10;
+
+/// The pairs of a table at first: few logs have more clients that claim to be crawlers. A power of two.
+const PAIRS_AT_FIRST: usize = 1 << 8;
+
+/// By how much a table grows that is full, a power of two.
+const GROWTH: usize = 8;
 
 /// The longest name that is kept: the longest address of IPv6 without brackets.
 const NAME_BYTES_MAX: usize = 40;
@@ -47,7 +53,11 @@ impl Default for Name {
 
 /// Each client has a pair of slots. Empty until the first client.
 #[derive(Debug, Default)]
-struct Table<K>(Vec<Pair<K>>);
+struct Table<K> {
+    pairs: Vec<Pair<K>>,
+    /// The answers that were put into `pairs`.
+    answers: usize,
+}
 
 /// What a processor fetches from memory at once, if names are short.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +95,7 @@ impl KnownClients {
         let ask = || ask((identities, trusted_proxies), crawler, record);
         if let Some(key) = packed(name) {
             let bits = key[0].wrapping_mul(SPREAD).rotate_left(32) ^ key[1];
-            return self.short.answer(SHORT_PAIRS, (key, bits), (crawler, time), ask);
+            return self.short.answer(SHORT_PAIRS_MAX, (key, bits), (crawler, time), ask);
         }
         let mut key = Name::default();
         let Some(bytes) = key.bytes.get_mut(..name.len()) else { return ask().0 };
@@ -93,7 +103,7 @@ impl KnownClients {
         key.length = name.len() as u8;
         // Addresses differ in their last bytes.
         let last = name.last_chunk().map_or(0, |last| u64::from_le_bytes(*last));
-        self.names.answer(NAME_PAIRS, (key, last), (crawler, time), ask)
+        self.names.answer(NAME_PAIRS_MAX, (key, last), (crawler, time), ask)
     }
 }
 
@@ -102,35 +112,50 @@ impl<K: Copy + Eq + Default> Table<K> {
     #[inline]
     fn answer(
         &mut self,
-        pairs: usize,
+        pairs_max: usize,
         (key, bits): (K, u64),
         (crawler, time): (CrawlerId, u32),
         ask: impl FnOnce() -> (IdentityAnswer, Period),
     ) -> IdentityAnswer {
-        let Table(table) = self;
-        if table.is_empty() {
-            let free = Slot {
-                key: K::default(),
-                from: 0,
-                until: 0,
-                crawler: CrawlerId(0),
-                answer: IdentityAnswer::UNASKED,
-            };
-            *table = vec![Pair([free; 2]); pairs];
-        }
         let mixed = (bits ^ (crawler.index() as u64) << 40).wrapping_mul(SPREAD);
-        let Pair(pair) = &mut table[(mixed >> 40) as usize % pairs];
-        for slot in pair.iter() {
-            if slot.key == key && slot.crawler == crawler && (slot.from..slot.until).contains(&time)
-            {
-                return slot.answer;
+        let place_in = |pairs: usize| (mixed >> 40) as usize & pairs.wrapping_sub(1);
+        if let Some(Pair(pair)) = self.pairs.get(place_in(self.pairs.len())) {
+            for slot in pair {
+                let is_of_time = (slot.from..slot.until).contains(&time);
+                if slot.key == key && slot.crawler == crawler && is_of_time {
+                    return slot.answer;
+                }
             }
         }
         let (answer, Period { from, until }) = ask();
+        if self.answers >= 2 * self.pairs.len() && self.pairs.len() < pairs_max {
+            self.grow(pairs_max);
+        }
+        self.answers += 1;
         let second = |time: i64| u32::try_from(time.max(0)).unwrap_or(u32::MAX);
+        let place = place_in(self.pairs.len());
+        let Pair(pair) = &mut self.pairs[place];
         pair[1] = pair[0];
         pair[0] = Slot { key, from: second(from), until: second(until), crawler, answer };
         answer
+    }
+
+    /// Takes more pairs, up to `pairs_max`, and forgets all answers.
+    #[cold]
+    fn grow(&mut self, pairs_max: usize) {
+        let pairs = match self.pairs.len() {
+            0 => PAIRS_AT_FIRST,
+            pairs => pairs_max.min(pairs * GROWTH),
+        };
+        let free = Slot {
+            key: K::default(),
+            from: 0,
+            until: 0,
+            crawler: CrawlerId(0),
+            answer: IdentityAnswer::UNASKED,
+        };
+        self.pairs = vec![Pair([free; 2]); pairs];
+        self.answers = 0;
     }
 }
 

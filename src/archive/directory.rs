@@ -5,10 +5,10 @@
 //! once, so that no text of a log ever becomes a path.
 
 use std::path::{Path, PathBuf};
-use std::{collections::HashMap, io};
+use std::{collections::HashMap, fs::FileType, io};
 
 use crate::error::{Error, Result};
-use crate::files::visible_entries;
+use crate::files::visible_entries_and_kinds;
 use crate::url::origin::{Origin, canonical_host, default_port};
 
 use super::snapshot::read_body;
@@ -32,11 +32,13 @@ impl Directory {
     /// If it cannot be listed, two different files apply to one origin, a name has a scheme but no
     /// port, or no file applies to any origin.
     pub(crate) fn open(path: &Path) -> Result<Directory> {
-        let entries = visible_entries(path);
+        let entries = visible_entries_and_kinds(path);
         let entries = entries.map_err(|err| Error::io("cannot list --robots", path, err))?;
         let mut directory = Directory::default();
-        let faults: Vec<String> =
-            entries.into_iter().filter_map(|entry| directory.add(entry).err()).collect();
+        let faults: Vec<String> = entries
+            .into_iter()
+            .filter_map(|(path, kind)| directory.add(path, kind).err())
+            .collect();
         if !faults.is_empty() {
             return Err(Error::input(faults.join("; ")));
         }
@@ -71,12 +73,16 @@ impl Directory {
         self.exact.values().chain(self.by_host.values()).map(PathBuf::as_path)
     }
 
-    fn add(&mut self, path: PathBuf) -> std::result::Result<(), String> {
+    fn add(&mut self, path: PathBuf, kind: Option<FileType>) -> std::result::Result<(), String> {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
             self.ignored.push(path);
             return Ok(());
         };
-        let is_dir = path.is_dir();
+        let kind = match kind.filter(|kind| kind.is_file()) {
+            Some(file) => Ok(file),
+            None => path.metadata().map(|data| data.file_type()),
+        };
+        let is_dir = kind.as_ref().is_ok_and(FileType::is_dir);
         let stem = if is_dir { name } else { name.strip_suffix(".txt").unwrap_or(name) };
         let is_txt = !is_dir && stem.len() < name.len();
         if is_txt && let Some(origin) = exact_origin(stem) {
@@ -84,11 +90,15 @@ impl Directory {
             return only_one(self.exact.insert(origin, path.clone()), &path, &governed);
         }
         let file = if is_dir { path.join("robots.txt") } else { path.clone() };
-        if let Some(right) = with_port(stem).filter(|_| is_file(&file)) {
+        let is_file = match is_dir {
+            true => is_file(&file, file.metadata().map(|data| data.file_type())),
+            false => is_file(&file, kind),
+        };
+        if let Some(right) = with_port(stem).filter(|_| is_file) {
             return Err(format!("{} applies to no origin; rename it to {right}", path.display()));
         }
         match canonical_host(stem.as_bytes()) {
-            Some(host) if looks_like_host(&host) && is_file(&file) => {
+            Some(host) if looks_like_host(&host) && is_file => {
                 only_one(self.by_host.insert(host.clone(), file.clone()), &file, &host)
             }
             _ => {
@@ -99,10 +109,10 @@ impl Directory {
     }
 }
 
-/// Whether it is a file, or something that gives an error when it is read.
-fn is_file(path: &Path) -> bool {
+/// Whether the path of this kind is a file, or something that gives an error when it is read.
+fn is_file(path: &Path, kind: io::Result<FileType>) -> bool {
     let is_broken = |err: io::Error| err.kind() != io::ErrorKind::NotFound || path.is_symlink();
-    path.metadata().map_or_else(is_broken, |data| data.is_file())
+    kind.map_or_else(is_broken, |kind| kind.is_file())
 }
 
 /// `https_example.com_8443`: exactly that origin.

@@ -22,7 +22,7 @@ use crate::staged::pending::Unplaced;
 use super::tables::{PAGE, RUN_JSON};
 
 /// The threads that wait for the disk at the same time.
-const WAITING_THREADS: usize = 8;
+const WAITING_THREADS: usize = 4;
 
 /// The end of the hidden name of the older report between two renames.
 const OLD: &str = "old";

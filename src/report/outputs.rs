@@ -96,6 +96,14 @@ enum Identity {
     Stdout,
 }
 
+#[cfg(unix)]
+impl Identity {
+    fn of(data: &fs::Metadata) -> Identity {
+        use std::os::unix::fs::MetadataExt;
+        Identity::Node(data.dev(), data.ino())
+    }
+}
+
 impl Outputs {
     /// No inputs and outputs yet.
     pub(crate) fn new(overwrite: Overwrite) -> Outputs {
@@ -121,6 +129,14 @@ impl Outputs {
 
     /// Adds the input `path`, which was named by `role`, such as `--robots`.
     pub(crate) fn reads(&mut self, role: &'static str, path: &Path) {
+        // There may be many files that are no links, so they are looked up once.
+        if let Some((directory, identity)) = file_without_link(path) {
+            if !self.read.contains(directory) {
+                self.read.insert(directory.to_owned());
+            }
+            self.uses.insert(identity, Use::Input(role));
+            return;
+        }
         self.read.extend(directories_of(path));
         // Reading a pipe or a device does not prevent writing to one.
         if !is_special(path)
@@ -287,6 +303,22 @@ fn target_of(path: &Path) -> PathBuf {
     links.last().unwrap_or_default()
 }
 
+/// The directory and the key of `path`, if it is a file and no link.
+#[cfg(unix)]
+fn file_without_link(path: &Path) -> Option<(&Path, Identity)> {
+    let data = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let directory = match path.parent()? {
+        parent if parent.as_os_str().is_empty() => Path::new("."),
+        parent => parent,
+    };
+    Some((directory, Identity::of(&data)))
+}
+
+#[cfg(not(unix))]
+fn file_without_link(_path: &Path) -> Option<(&Path, Identity)> {
+    None
+}
+
 /// Whether it is a pipe or a device.
 fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
@@ -295,8 +327,7 @@ fn is_special(path: &Path) -> bool {
 fn identity(path: &Path) -> Option<Identity> {
     #[cfg(unix)]
     if let Ok(data) = fs::metadata(path) {
-        use std::os::unix::fs::MetadataExt;
-        return Some(Identity::Node(data.dev(), data.ino()));
+        return Some(Identity::of(&data));
     }
     if let Ok(path) = fs::canonicalize(path) {
         return Some(Identity::Path(path));

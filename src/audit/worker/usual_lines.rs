@@ -128,9 +128,17 @@ impl Worker<'_> {
     #[inline(never)]
     fn judge_waiting(&mut self, waiting: &mut Vec<WaitingLine<'_>>, reading: &mut Reading<'_>) {
         for WaitingLine { fields, who, number } in waiting.iter() {
-            let Identified::Crawler(crawler) = *who else {
-                self.judge_line(*who, fields.line(), &fields.fields(), reading);
-                continue;
+            let crawler = match *who {
+                Identified::Crawler(crawler) => crawler,
+                Identified::Generic => {
+                    self.judge_line(*who, fields.line(), &fields.fields(), reading);
+                    continue;
+                }
+                Identified::Other | Identified::Empty => {
+                    let Reading { tally, scratch, .. } = reading;
+                    self.count_usual_visitor(*who, fields, scratch, tally);
+                    continue;
+                }
             };
             let Reading { position, tally, scratch, evidence, .. } = reading;
             match &fields.record(scratch) {

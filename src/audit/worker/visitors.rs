@@ -4,9 +4,10 @@
 //! counter at the end of a day. Those of the sample are judged.
 
 use crate::bytes::equal;
-use crate::crawlers::ranges::Ranges;
+use crate::crawlers::{identify::Identified, products::ProductId, ranges::Ranges};
 use crate::judge::verdict::JudgedAt;
-use crate::logs::record::{Fields, Scratch};
+use crate::logs::record::{Fields, Record, Scratch};
+use crate::logs::usual::UsualFields;
 use crate::time::UtcTime;
 use crate::url::path::prepare;
 
@@ -38,6 +39,30 @@ impl Worker<'_> {
             }
         }
         self.count_referer(fields, scratch, tally);
+    }
+
+    /// Counts a usual line of a client that is not a crawler, in the minute of the line before.
+    #[inline]
+    pub(super) fn count_usual_visitor(
+        &mut self,
+        who: Identified,
+        fields: &UsualFields<'_>,
+        scratch: &mut Scratch,
+        tally: &mut InputTally,
+    ) {
+        if self.context.identities.ranges.is_some() || fields.is_sampled() {
+            return self.count_visitor(Visitor::of(who), &fields.fields(), scratch, tally);
+        }
+        let referer = fields.raw_referer();
+        self.count_plain(who, referer, tally);
+        if matches!(referer, b"" | b"-") || self.referers.is_last_other(referer) {
+            return;
+        }
+        // It has no escapes.
+        let Some(product) = self.referers.product(referer, || referer) else { return };
+        if let Ok(record) = &fields.record(scratch) {
+            self.add_visit(product, record);
+        }
     }
 
     /// Counts a line of a client that is not a crawler by its user agent, whose request the agent of
@@ -196,9 +221,14 @@ impl Worker<'_> {
     fn count_visit(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) {
         let product = self.referers.product(fields.raw_referer(), || fields.referer(scratch));
         let Some(product) = product else { return };
-        let Ok(record) = fields.record(scratch) else { return };
+        if let Ok(record) = &fields.record(scratch) {
+            self.add_visit(product, record);
+        }
+    }
+
+    fn add_visit(&mut self, product: ProductId, record: &Record<'_>) {
         if record.method == b"GET" && (1..400).contains(&record.status) {
-            let (_, site) = self.address(&record);
+            let (_, site) = self.address(record);
             let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
             let visits = self.counter.rows.visits(origin).entry(product);
             visits.count(record.time, record.status, record.bytes);

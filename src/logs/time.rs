@@ -286,7 +286,7 @@ pub(crate) struct LastMinute {
 }
 
 impl LastMinute {
-    /// Whether `time` has a usual form and is in the minute of the last such time, which it then is for
+    /// Whether `time` has a usual form and is in the minute of the time before, which it then is for
     /// the next one.
     #[inline(always)]
     pub(crate) fn is_of(&mut self, time: Time<'_>) -> bool {
@@ -296,12 +296,12 @@ impl LastMinute {
     /// The second of a `time` in that minute.
     #[inline(always)]
     fn second_of(&mut self, time: Time<'_>) -> Option<i8> {
-        let (Time::Text(text) | Time::Local(text, _)) = time else { return None };
+        let (Time::Text(text) | Time::Local(text, _)) = time else { return self.forget_and_none() };
         match text.len() {
             26 => self.second_in::<26, 18>(text),
             25 => self.second_in::<25, 17>(text),
             20 => self.second_in::<20, 17>(text),
-            _ => None,
+            _ => self.forget_and_none(),
         }
     }
 
@@ -326,6 +326,12 @@ impl LastMinute {
     fn turn_to(&mut self, text: &[u8], words: (u128, u128)) {
         let length = if second_of_form(text).is_some() { text.len() } else { 0 };
         *self = LastMinute { length, words };
+    }
+
+    #[cold]
+    fn forget_and_none(&mut self) -> Option<i8> {
+        self.forget();
+        None
     }
 
     /// No time is in the last minute any more.

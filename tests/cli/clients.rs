@@ -49,6 +49,43 @@ fn mixed() -> String {
     .concat()
 }
 
+/// Among lines of a minute is one of a time in another form, in seconds since 1970.
+#[test]
+fn a_line_counts_for_its_day_whatever_the_time_of_the_one_before() {
+    let of_day = |seconds: std::ops::Range<u32>| -> String {
+        // A product has sent every other one, so that some are counted at once and others wait.
+        let line = |second| of("203.0.113.8", second, "/a", BROWSER);
+        let sent = |second| line(second).replacen("\"-\"", "\"https://chatgpt.com/\"", 1);
+        seconds.map(|second| if second % 2 == 0 { line(second) } else { sent(second) }).collect()
+    };
+    let odd = |time: &str| {
+        let (before, after) = ("203.0.113.8 - - [", "] \"GET /a HTTP/1.1\" 200 5 \"-\" \"");
+        format!("{before}{time}{after}{BROWSER}\"\n")
+    };
+    let log = [
+        of_day(0..10),
+        odd("0"),
+        of_day(10..20),
+        odd("86400.5"),
+        of_day(20..30),
+        odd("what"),
+        of_day(30..40),
+        odd("02/Mar/2026:08:00:xx +0000"),
+        of_day(40..50),
+    ];
+    let sandbox = sandbox(&log.concat());
+    sandbox.run(&format!("{AUDIT} -o report --min-parse-rate 0 access.log"));
+    assert_eq!(
+        classes(&sandbox, "report"),
+        [
+            " | browser |  | 2",
+            "1970-01-01 | browser |  | 1",
+            "1970-01-02 | browser |  | 1",
+            "2026-03-01 | browser |  | 50",
+        ]
+    );
+}
+
 #[test]
 fn each_line_has_one_class() {
     let sandbox = sandbox(&mixed());

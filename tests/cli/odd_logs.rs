@@ -1,6 +1,7 @@
 //! Logs with other line ends or encodings, and logs of which most cannot be read.
 
 use crate::program::{Ran, Sandbox, gzip, line};
+use crate::random::Random;
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 
@@ -17,6 +18,73 @@ fn audit(sandbox: &Sandbox, arguments: &str) -> Ran {
 /// So many violations.
 fn lines(count: u32) -> String {
     (0..count).map(|second| line(second, "/private", 200, BINGBOT)).collect()
+}
+
+/// Some bytes of the line are removed, replaced, or put elsewhere; others are a time in another form.
+fn damaged(line: &str, random: &mut Random) -> String {
+    let mut line = line.trim_end().to_owned();
+    for _ in 0..random.below(4) {
+        let (from, to) = (random.below(line.len()), random.below(line.len()));
+        match random.below(4) {
+            0 => line.replace_range(from..line.len().min(from + 9), ""),
+            1 => line.replace_range(
+                from..=from,
+                ["\"", " ", "\\", "[", "]", "-", "\r", "0"][random.below(8)],
+            ),
+            2 => {
+                let part = line[from.min(to)..from.max(to)].to_owned();
+                line.insert_str(to, &part);
+            }
+            _ => {
+                let times = ["0", "1772323200", "", "2026-03-02T00:00:01Z", "02/Mar/2026:08:00:0"];
+                let start = line.find('[').map_or(0, |at| at + 1);
+                let end = line[start..].find(']').map_or(line.len(), |at| start + at);
+                line.replace_range(start..end, times[random.below(times.len())]);
+            }
+        }
+        if line.len() < 2 {
+            return "\n".to_owned();
+        }
+    }
+    line + "\n"
+}
+
+/// What is counted of a line does not depend on the line before, and some lines are counted with others.
+#[test]
+fn damaged_lines_count_the_same_in_any_order() {
+    const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+    let (sandbox, random) = (sandbox(), &mut Random(1970));
+    let mut lines: Vec<String> = (0..4_000)
+        .map(|at| {
+            let target = ["/a", "/private", "/b?c=d", "/robots.txt"][random.below(4)];
+            let who = [BROWSER, BROWSER, BINGBOT, "-", "curl/8.5.0"][random.below(5)];
+            let line = line(at / 10, target, [200, 404][random.below(2)], who);
+            let referer = ["-", "https://chatgpt.com/", "https://example.com/"][random.below(3)];
+            let line = line.replacen("\"-\"", &format!("\"{referer}\""), 1);
+            if random.below(8) == 0 { damaged(&line, random) } else { line }
+        })
+        .collect();
+    let mut expected = Vec::new();
+    for order in 0..6 {
+        sandbox.write("access.log", lines.concat());
+        let threads = 1 + order % 2;
+        let options = "--origin https://example.com --min-parse-rate 0 --force";
+        audit(&sandbox, &format!("{options} --threads {threads} access.log")).exits(0);
+        let tables =
+            ["clients", "compliance", "daily", "hourly", "methods", "referrals", "statuses"];
+        let found = tables.map(|table| sandbox.text(&format!("report/{table}.csv")));
+        if order == 0 {
+            let clients = sandbox.table("report/clients.csv").cells("day class");
+            assert!(clients.contains(&"1970-01-01 | browser".to_owned()), "{clients:?}");
+            expected = found.to_vec();
+        }
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{order}");
+        }
+        for at in (1..lines.len()).rev() {
+            lines.swap(at, random.below(at + 1));
+        }
+    }
 }
 
 /// A log of IIS; its lines end in `end`. Each tenth request is a violation.

@@ -19,7 +19,7 @@ const SHORT_PAIRS_MAX: usize = 1 << 14;
 /// The most pairs of slots for other names, a power of two.
 const NAME_PAIRS_MAX: usize = 1 << 10;
 
-/// The pairs of a table at first: few logs have more clients that claim to be crawlers. A power of two.
+/// The pairs of a table at first: a short log needs no more memory. A power of two.
 const PAIRS_AT_FIRST: usize = 1 << 8;
 
 /// By how much a table grows that is full, a power of two.

@@ -192,17 +192,15 @@ fn a_run_that_is_stopped_leaves_the_previous_report() {
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();
-        child
-            .stdin
-            .as_mut()
-            .unwrap()
-            .write_all(line(1, "/private", 200, BINGBOT).as_bytes())
-            .unwrap();
+        // It stays open: at the end of the log, the run might end before it sees the signal.
+        let mut log = child.stdin.take().unwrap();
+        log.write_all(line(1, "/private", 200, BINGBOT).as_bytes()).unwrap();
         wait_for(|| sandbox.names(".").iter().any(|name| name.starts_with(".report.botaudit-")));
         let killed =
             Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
         assert!(killed.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), code, "{signal}");
+        drop(log);
         let mut said = String::new();
         child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         assert_eq!(

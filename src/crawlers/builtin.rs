@@ -21,9 +21,22 @@ const PATTERNS: &str = include_str!("builtin.patterns");
 pub(crate) fn rows() -> Vec<LazyRow> {
     let (_, table) = TABLE.split_once('\n').unwrap_or_default();
     let (_, patterns) = PATTERNS.split_once('\n').unwrap_or_default();
-    let row =
-        |(line, patterns)| LazyRow { crawler: LazyCrawler::of_line(line), test: test(patterns) };
-    table.lines().zip(patterns.lines()).map(row).collect()
+    let mut rows = Vec::with_capacity(lines(patterns).count());
+    rows.extend(lines(table).zip(lines(patterns)).map(|(line, patterns)| LazyRow {
+        crawler: LazyCrawler::of_line(line),
+        test: test(patterns),
+    }));
+    rows
+}
+
+/// As [`str::lines`] of a text of LF, but in half the time: it is a part of every start.
+fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut start = 0;
+    memchr::memchr_iter(b'\n', text.as_bytes()).map(move |end| {
+        let line = &text[start..end];
+        start = end + 1;
+        line
+    })
 }
 
 fn test(line: &'static str) -> Option<Test> {
@@ -32,7 +45,7 @@ fn test(line: &'static str) -> Option<Test> {
     let needles = needles.split('\t').filter(|needle| !needle.is_empty());
     let needles = needles.map(|needle| needle.as_bytes().into()).collect();
     let include = Pattern::known(needles, Some(regex).filter(|regex| !regex.is_empty()));
-    let exclude = (!exclude.is_empty()).then(|| Pattern::known(Vec::new(), Some(exclude)));
+    let exclude = (!exclude.is_empty()).then(|| Pattern::known(Vec::new(), Some(exclude)).into());
     Some(Test { include, exclude })
 }
 
@@ -141,6 +154,7 @@ mod tests {
             return std::fs::write(path, &expected).unwrap();
         }
         assert!(PATTERNS == expected, "run UPDATE_PATTERNS=1 cargo test --lib crawlers::builtin");
+        assert_eq!(super::rows().len(), rows.len());
         for (row, lazy) in rows.iter().zip(super::rows()) {
             assert_eq!(lazy.crawler.name(), row.crawler.name);
             assert_eq!(lazy.crawler.get(), &row.crawler);

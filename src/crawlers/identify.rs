@@ -4,6 +4,8 @@
 //! searched for the literals that the regexes require. Only rows with a literal that was found, and
 //! before the best row so far, are tried, each at most once.
 
+use std::sync::OnceLock;
+
 use crate::robots::product_token::USER_AGENT_BYTES_MAX;
 
 use super::{browser::BrowserParts, crawler::CrawlerId, needles::Needles, table::Test};
@@ -24,6 +26,14 @@ pub enum Identified {
 /// Finds the first row of a registry that matches a user agent.
 #[derive(Debug)]
 pub(super) struct Detector {
+    /// The regex of each row; `None` matches nothing.
+    tests: Vec<Option<Test>>,
+    /// Built for the first user agent: some registries only name crawlers.
+    index: OnceLock<NeedleIndex>,
+}
+
+#[derive(Debug)]
+struct NeedleIndex {
     /// The parts of browsers, named by their numbers, and the needles of rows. The name of one is its place in
     /// `owners`, after the last of those.
     needles: Needles,
@@ -33,38 +43,13 @@ pub(super) struct Detector {
     owners: Vec<(u16, u16)>,
     /// Rows without a needle, in order: these may always match.
     rows_without: Vec<u16>,
-    /// The regex of each row; `None` matches nothing.
-    tests: Vec<Option<Test>>,
 }
 
 impl Detector {
     /// A detector for `tests`, in order; there are at most `u16::MAX` of them.
     /// The last one is the test of what looks automated.
     pub(super) fn new(tests: Vec<Option<Test>>) -> Detector {
-        let mut needles = Needles::new();
-        (0..).zip(BrowserParts::all()).for_each(|(name, part)| needles.add(part, name));
-        let parts = BrowserParts::all().count();
-        let mut found = Detector {
-            needles,
-            parts,
-            owners: Vec::with_capacity(2 * tests.len()),
-            rows_without: Vec::new(),
-            tests: Vec::new(),
-        };
-        for (test, row) in tests.iter().zip(0_u16..) {
-            let Some(test) = test else { continue };
-            for (needle, index) in test.include.needles.iter().zip(0_u16..) {
-                let name = u32::try_from(parts + found.owners.len());
-                let name = name.expect("a list is below 16 MiB");
-                found.needles.add(needle, name);
-                found.owners.push((row, index));
-            }
-            if test.include.needles.is_empty() {
-                found.rows_without.push(row);
-            }
-        }
-        found.tests = tests;
-        found
+        Detector { tests, index: OnceLock::new() }
     }
 
     /// Identifies `user_agent`. An empty one, blanks and `-` are [`Identified::Empty`]. Some logs have `+`
@@ -88,16 +73,17 @@ impl Detector {
         let mut parts = BrowserParts::default();
         // Needles are in lower case.
         let folded = user_agent.to_ascii_lowercase();
-        self.needles.find(&folded, |name, rest| {
-            let Some(owner) = (name as usize).checked_sub(self.parts) else {
+        let index = self.index.get_or_init(|| NeedleIndex::new(&self.tests));
+        index.needles.find(&folded, |name, rest| {
+            let Some(owner) = (name as usize).checked_sub(index.parts) else {
                 return parts.add(name as usize, rest);
             };
-            let (row, index) = self.owners[owner];
+            let (row, index) = index.owners[owner];
             if search.may_improve(row) && rest.starts_with(self.needle(row, index)) {
                 search.ask(row);
             }
         });
-        self.rows_without.iter().for_each(|&row| search.ask(row));
+        index.rows_without.iter().for_each(|&row| search.ask(row));
         match search.best {
             None if parts.are_of_browser(user_agent) => Identified::Other,
             None => Identified::Generic,
@@ -109,6 +95,29 @@ impl Detector {
     fn needle(&self, row: u16, index: u16) -> &[u8] {
         let test = self.tests[usize::from(row)].as_ref();
         &test.expect("a row with a needle has a test").include.needles[usize::from(index)]
+    }
+}
+
+impl NeedleIndex {
+    fn new(tests: &[Option<Test>]) -> NeedleIndex {
+        let mut needles = Needles::new();
+        (0..).zip(BrowserParts::all()).for_each(|(name, part)| needles.add(part, name));
+        let parts = BrowserParts::all().count();
+        let owners = Vec::with_capacity(2 * tests.len());
+        let mut index = NeedleIndex { needles, parts, owners, rows_without: Vec::new() };
+        for (test, row) in tests.iter().zip(0_u16..) {
+            let Some(test) = test else { continue };
+            for (needle, which) in test.include.needles.iter().zip(0_u16..) {
+                let name = u32::try_from(parts + index.owners.len());
+                let name = name.expect("a list is below 16 MiB");
+                index.needles.add(needle, name);
+                index.owners.push((row, which));
+            }
+            if test.include.needles.is_empty() {
+                index.rows_without.push(row);
+            }
+        }
+        index
     }
 }
 

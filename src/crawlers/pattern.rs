@@ -26,7 +26,7 @@ pub(crate) struct Pattern {
     /// ASCII case. If this is empty, always try the regex.
     pub needles: Vec<Cow<'static, [u8]>>,
     /// `None` if holding a needle is all there is to it.
-    regex: Option<LazyRegex>,
+    regex: Option<Box<LazyRegex>>,
 }
 
 /// A regex that is built when it is first asked: most of a registry never are.
@@ -37,6 +37,10 @@ struct LazyRegex {
 }
 
 impl LazyRegex {
+    fn new(text: impl Into<Cow<'static, str>>) -> Box<LazyRegex> {
+        Box::new(LazyRegex { text: text.into(), built: OnceLock::new() })
+    }
+
     fn built(&self) -> Result<&meta::Regex, String> {
         self.built.get_or_init(|| build(&parse(&self.text)?)).as_ref().map_err(Clone::clone)
     }
@@ -68,14 +72,12 @@ impl Pattern {
 
     fn of(needles: Vec<Vec<u8>>, regex: Option<String>) -> Pattern {
         let needles = needles.into_iter().map(Cow::Owned).collect();
-        let regex = regex.map(|text| LazyRegex { text: text.into(), built: OnceLock::new() });
-        Pattern { needles, regex }
+        Pattern { needles, regex: regex.map(LazyRegex::new) }
     }
 
     /// A pattern of which the `needles` are known, and the `regex` unless they suffice.
     pub(crate) fn known(needles: Vec<Cow<'static, [u8]>>, regex: Option<&'static str>) -> Pattern {
-        let regex = regex.map(|text| LazyRegex { text: text.into(), built: OnceLock::new() });
-        Pattern { needles, regex }
+        Pattern { needles, regex: regex.map(LazyRegex::new) }
     }
 
     /// Whether a regex decides after a needle was found.

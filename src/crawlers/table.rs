@@ -48,7 +48,7 @@ pub(crate) struct Test {
     /// It matches this ...
     pub include: Pattern,
     /// ... and not this.
-    pub exclude: Option<Pattern>,
+    pub exclude: Option<Box<Pattern>>,
 }
 
 /// Reads the rows of `text`; `path` is where it came from, for errors.
@@ -221,7 +221,7 @@ impl Cells<'_> {
 fn row(cells: &Cells) -> Result<RegistryRow> {
     let crawler = crawler(cells)?;
     let include = cells.pattern("user_agent_regex")?;
-    let exclude = cells.pattern("user_agent_exclude")?;
+    let exclude = cells.pattern("user_agent_exclude")?.map(Box::new);
     let test = match (crawler.visibility, include) {
         (Visibility::NoUserAgent, _) => None,
         (Visibility::OwnUserAgent, Some(include)) => Some(Test { include, exclude }),

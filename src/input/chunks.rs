@@ -17,6 +17,9 @@ const LINE_BYTES_KEPT: usize = LINE_BYTES_MAX + 2;
 /// The smallest read if a line is longer than a chunk.
 const STEP_BYTES: usize = 64 << 10;
 
+/// How many bytes are looked at first to detect a format.
+const HEAD_STEP_BYTES: usize = 16 << 10;
+
 /// Whole lines of one file.
 #[derive(Debug)]
 pub struct Chunk {
@@ -234,8 +237,11 @@ impl Ahead {
     fn extend_to(&mut self, bytes_max: usize) -> Option<Result<(), ReadError>> {
         let mut end = self.bytes.len();
         let mut bytes = std::mem::take(&mut self.bytes);
-        bytes.resize(end.max(bytes_max), 0);
         while self.end.is_none() && end < bytes_max {
+            if end == bytes.len() {
+                // Step by step: a short file needs no large buffer, which is filled with zeros first.
+                bytes.resize((2 * end).clamp(HEAD_STEP_BYTES, bytes_max), 0);
+            }
             end += self.read(&mut bytes[end..]);
         }
         bytes.truncate(end);

@@ -3,6 +3,7 @@
 //! The module does not know what an item is.
 
 mod buffers;
+pub mod disk;
 pub mod in_order;
 pub mod parallel;
 pub mod queue;

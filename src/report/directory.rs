@@ -4,15 +4,18 @@
 //! If a run fails or is killed, the previous report stays unchanged. The next run removes what was
 //! left over. A lock file beside the target refuses a second run at the same time.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::{env, io, thread};
+use std::{env, io, sync::Mutex};
 
 use serde::Deserialize;
 
 use crate::audit::tally::file::TALLY;
 use crate::error::{Error, Result};
+use crate::mutex::lock;
+use crate::pipeline::disk::{DiskWaits, FailedFile};
 use crate::staged::hidden::{
     CommitGuard, Hidden, OutputLock, clear_directories, hidden_name, is_leftover, lock_name,
     lock_output,
@@ -20,9 +23,6 @@ use crate::staged::hidden::{
 use crate::staged::pending::Unplaced;
 
 use super::tables::{PAGE, RUN_JSON};
-
-/// The threads that wait for the disk at the same time.
-const WAITING_THREADS: usize = 4;
 
 /// The end of the hidden name of the older report between two renames.
 const OLD: &str = "old";
@@ -37,6 +37,10 @@ pub(crate) struct Staging {
     name: PathBuf,
     /// With links resolved.
     target: PathBuf,
+    /// Its files that are on their way to the disk.
+    waits: Mutex<DiskWaits>,
+    /// Those that are there.
+    on_disk: Mutex<BTreeSet<OsString>>,
     // Dropped in this order: the lock is held until the directory is removed.
     staged: Hidden,
     _lock: OutputLock,
@@ -74,7 +78,8 @@ impl Staging {
         check_replaceable(&target)?;
         clear_directories(&target);
         let staged = Hidden::directory(&target).map_err(cannot_write)?;
-        Ok(Staging { name, target, staged, _lock: lock })
+        let (waits, on_disk) = Default::default();
+        Ok(Staging { name, target, waits, on_disk, staged, _lock: lock })
     }
 
     /// The name of `path` within the report; `None` if it is outside.
@@ -99,45 +104,48 @@ impl Staging {
         Unplaced::new(self.staged.path(), &self.target)
     }
 
-    /// Creates a file of the report.
+    /// Creates a file of the report with what `write` writes.
     ///
     /// # Errors
-    /// If it cannot be created.
-    pub(crate) fn create(&self, name: &str) -> Result<File> {
-        let created = File::create_new(self.staged(name.as_ref()));
-        created.map_err(|err| Error::io("cannot write", &self.name.join(name), err))
+    /// If it cannot be written.
+    pub(crate) fn write(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<()> {
+        let written = File::create_new(self.staged(name.as_ref())).and_then(|mut file| {
+            write(&mut file)?;
+            Ok(file)
+        });
+        let file = written.map_err(|err| self.cannot_write((name.into(), err)))?;
+        lock(&self.waits).add(name.into(), file);
+        Ok(())
     }
 
-    /// Waits until all files of the report are on disk, so that `commit` takes no time. Some waits
-    /// run in parallel, because a single one takes as long as many together.
+    fn cannot_write(&self, (name, err): FailedFile) -> Error {
+        Error::io("cannot write", &self.name.join(name), err)
+    }
+
+    /// Waits until all files of the report are on disk, so that `commit` takes no time.
     ///
     /// # Errors
     /// If the disk is full or fails, or the target can no longer be replaced.
     pub(crate) fn prepare(&self) -> Result<()> {
         check_replaceable(&self.target)?;
+        let mut on_disk = lock(&self.on_disk);
+        let waits = std::mem::take(&mut *lock(&self.waits));
+        on_disk.extend(waits.finish().map_err(|failed| self.cannot_write(failed))?);
         let cannot_write = |err| Error::io("cannot write -o", &self.name, err);
         let entries = fs::read_dir(self.staged.path()).map_err(cannot_write)?;
-        let entries: Vec<_> = entries.collect::<io::Result<_>>().map_err(cannot_write)?;
-        let sync = |entry: &fs::DirEntry| {
-            let synced = File::open(entry.path()).and_then(|file| file.sync_all());
-            let path = self.name.join(entry.file_name());
-            synced.map_err(|err| Error::io("cannot write", &path, err))
-        };
-        let sync_all = |entries: &[fs::DirEntry]| entries.iter().try_for_each(sync);
-        thread::scope(|scope| {
-            let start = |entries| {
-                let started = thread::Builder::new().spawn_scoped(scope, move || sync_all(entries));
-                started.map_err(|_| entries)
-            };
-            let of_each = entries.len().div_ceil(WAITING_THREADS).max(1);
-            let started: Vec<_> = entries.chunks(of_each).map(start).collect();
-            let lost = || Err(cannot_write(io::Error::other("a writing thread failed")));
-            started.into_iter().try_for_each(|started| match started {
-                Ok(waiting) => waiting.join().unwrap_or_else(|_| lost()),
-                // The system starts no more threads.
-                Err(entries) => sync_all(entries),
-            })
-        })
+        for entry in entries {
+            let entry = entry.map_err(cannot_write)?;
+            let name = entry.file_name();
+            if !on_disk.contains(&name) {
+                let synced = File::open(entry.path()).and_then(|file| file.sync_all());
+                synced.map_err(|err| self.cannot_write((name, err)))?;
+            }
+        }
+        Ok(())
     }
 
     /// Puts the report in place. It should be prepared before.
@@ -290,9 +298,9 @@ mod tests {
 
     fn staged_report(target: &Path, text: &str) -> Result<Staging> {
         let staging = Staging::open(target)?;
-        staging.create("summary.csv")?.write_all(text.as_bytes()).unwrap();
+        staging.write("summary.csv", |file| file.write_all(text.as_bytes()))?;
         let run = br#"{"program":"botaudit","files":["summary.csv"]}"#;
-        staging.create(RUN_JSON)?.write_all(run).unwrap();
+        staging.write(RUN_JSON, |file| file.write_all(run))?;
         Ok(staging)
     }
 
@@ -322,7 +330,7 @@ mod tests {
         let target = dir.path().join("report");
         write_report(&target, "old").unwrap();
         let staging = Staging::open(&target).unwrap();
-        staging.create("summary.csv").unwrap();
+        staging.write("summary.csv", |_| Ok(())).unwrap();
         drop(staging);
         assert_eq!(fs::read_to_string(target.join("summary.csv")).unwrap(), "old");
         assert_eq!(names(dir.path()), ["report"]);
@@ -345,7 +353,7 @@ mod tests {
         let living = Staging::open(&target).unwrap();
         let message = write_report(&target, "new").unwrap_err().to_string();
         assert!(message.contains("another run is writing this report"), "{message}");
-        living.create("summary.csv").unwrap();
+        living.write("summary.csv", |_| Ok(())).unwrap();
         drop(living);
         write_report(&target, "new").unwrap();
         assert_eq!(names(dir.path()), ["report"]);

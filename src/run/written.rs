@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY};
 use crate::crawlers::{crawler::Crawler, identity::Identity};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pipeline::parallel::both;
 use crate::report::json_lines::{json_document, json_lines, name};
 use crate::report::run::{EvidenceFile, run_json};
@@ -80,16 +80,14 @@ pub(crate) fn write_report(
     evidence: EvidenceFile<'_>,
     view: &SummaryView,
 ) -> Result<WrittenReport> {
-    let write = |name: &'static str, bytes: &[u8]| {
-        let cannot = |err| Error::io("cannot write", &output.join(name), err);
-        staging.create(name)?.write_all(bytes).map_err(cannot)
-    };
+    let write =
+        |name: &'static str, bytes: &[u8]| staging.write(name, |file| file.write_all(bytes));
     let encoded = tally.encoded();
     let write_others = || -> Result<WrittenReport> {
         let audit = ReportModel::new(tally)?;
         let model = PageModel::of(&audit, evidence.name).written_to(output);
         let write_page = || write(PAGE, page(&model).as_bytes());
-        let (page, tables) = both(write_page, || write_tables(staging, output, &audit));
+        let (page, tables) = both(write_page, || write_tables(staging, &audit));
         page.and(tables)?;
         let run_json = run_json_now(&audit, evidence);
         write(RUN_JSON, &run_json)?;
@@ -102,13 +100,10 @@ pub(crate) fn write_report(
     written
 }
 
-fn write_tables(staging: &Staging, output: &Path, audit: &ReportModel) -> Result<()> {
+fn write_tables(staging: &Staging, audit: &ReportModel) -> Result<()> {
     let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
-    tables_of(audit).try_for_each(|table| {
-        let file = table.schema.file;
-        let cannot = |err| Error::io("cannot write", &output.join(file), err);
-        table.write(of, &mut staging.create(file)?).map_err(cannot)
-    })
+    tables_of(audit)
+        .try_for_each(|table| staging.write(table.schema.file, |file| table.write(of, file)))
 }
 
 /// The result of `tally` without files.

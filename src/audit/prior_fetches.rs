@@ -198,14 +198,16 @@ impl KnownFetches<'_> {
             return prior_fetches;
         }
         let mut ages = Vec::new();
+        let (mut own, mut operator) =
+            (LastFetch::of(&self.own.fetches), LastFetch::of(&self.operator));
         for (minute, violations) in minutes.buckets() {
-            if let Some(fetch) = last_by(&self.own.fetches, minute) {
+            if let Some(fetch) = own.by(minute) {
                 prior_fetches.prior_fetch_own.absorb(violations);
                 prior_fetches.count_fetch(fetch, violations);
                 ages.push((minute.saturating_sub(fetch.minute), violations));
             } else if self.operator_times == Times::GivenUp {
                 prior_fetches.prior_fetch_unknown.absorb(violations);
-            } else if let Some(fetch) = last_by(&self.operator, minute) {
+            } else if let Some(fetch) = operator.by(minute) {
                 prior_fetches.prior_fetch_operator.absorb(violations);
                 prior_fetches.count_fetch(fetch, violations);
                 ages.push((minute.saturating_sub(fetch.minute), violations));
@@ -270,6 +272,28 @@ fn fetches(tally: &FetchTally) -> Vec<SuccessfulFetch> {
     let mut fetches = answers.map(of).concat();
     fetches.sort_unstable();
     fetches
+}
+
+/// The last of some fetches in a minute or before, for minutes in ascending order.
+struct LastFetch<'a> {
+    last: Option<SuccessfulFetch>,
+    later: &'a [SuccessfulFetch],
+}
+
+impl<'a> LastFetch<'a> {
+    fn of(fetches: &'a [SuccessfulFetch]) -> LastFetch<'a> {
+        LastFetch { last: None, later: fetches }
+    }
+
+    /// The fetch for `minute`, which is not before the minute of the call before.
+    fn by(&mut self, minute: i64) -> Option<SuccessfulFetch> {
+        while let [next, later @ ..] = self.later
+            && next.minute <= minute
+        {
+            (self.last, self.later) = (Some(*next), later);
+        }
+        self.last
+    }
 }
 
 /// The last of `fetches` in `minute` or before.

@@ -14,6 +14,13 @@ pub(crate) const NEVER: Rank = Rank::MAX;
 
 const NONE: u32 = u32::MAX;
 
+/// The bytes of a key.
+const KEY_BYTES: usize = 16;
+
+/// The bytes after those of the key that an entry holds itself. With them it fills one line of a processor's cache,
+/// and most prefixes are no longer.
+const OWN_BYTES: usize = 24;
+
 /// After this many links to shorter prefixes, another search is cheaper. Real files need one or
 /// two.
 const STEPS_UP_MAX: u32 = 16;
@@ -50,17 +57,22 @@ pub(crate) enum Continuation {
 /// All prefixes, sorted by their bytes.
 #[derive(Debug)]
 pub(crate) struct PrefixTable {
-    /// The first sixteen bytes of each, so that most comparisons are integer comparisons.
+    /// The first bytes of each, so that most comparisons are integer comparisons.
     keys: Box<[u128]>,
     prefixes: Box<[PrefixEntry]>,
+    /// The rest of those that are too long for their entries.
     bytes: Box<[u8]>,
 }
 
 /// One prefix and the patterns that begin with it.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct PrefixEntry {
+    length: u32,
+    /// The bytes after those of the key, unless there are more.
+    own: [u8; OWN_BYTES],
+    /// Where they begin in the bytes of the table, if there are more.
     start: u32,
-    end: u32,
     parent: u32,
     /// The best rank of a plain prefix, this one or a shorter one.
     open: Rank,
@@ -82,18 +94,25 @@ impl PrefixTable {
         sort(entries);
         let mut prefixes: Vec<PrefixEntry> = Vec::with_capacity(entries.len());
         let mut keys = Vec::with_capacity(entries.len());
-        let mut bytes = Vec::with_capacity(entries.iter().map(|entry| entry.prefix.len()).sum());
+        let mut texts: Vec<&[u8]> = Vec::with_capacity(entries.len());
+        let mut bytes = Vec::new();
         let mut suffixes_start = 0;
         for group in entries.chunk_by(|a, b| a.prefix == b.prefix) {
             let text = group[0].prefix;
-            let parent = parent(&prefixes, &bytes, text);
+            let parent = parent(&prefixes, &texts, text);
             let mut prefix = PrefixEntry::new(group, suffixes_start);
             prefix.inherit(parent, prefixes.get(parent as usize), to_u32(prefixes.len()));
             suffixes_start = prefix.suffixes.1;
-            prefix.start = to_u32(bytes.len());
-            bytes.extend_from_slice(text);
-            prefix.end = to_u32(bytes.len());
+            let rest = text.get(KEY_BYTES..).unwrap_or_default();
+            match prefix.own.get_mut(..rest.len()) {
+                Some(own) => own.copy_from_slice(rest),
+                None => {
+                    prefix.start = to_u32(bytes.len());
+                    bytes.extend_from_slice(rest);
+                }
+            }
             keys.push(group[0].key);
+            texts.push(text);
             prefixes.push(prefix);
         }
         PrefixTable { keys: keys.into(), prefixes: prefixes.into(), bytes: bytes.into() }
@@ -102,17 +121,14 @@ impl PrefixTable {
     /// The longest prefix that `path` starts with.
     #[inline]
     pub(crate) fn longest(&self, path: &[u8]) -> Option<&PrefixEntry> {
-        let mut prefix = self.last_up_to(path)?;
-        let mut common = common_bytes(self.text(prefix), path);
+        let (mut prefix, mut common) = self.last_up_to(path)?;
         let mut steps = 0;
         while prefix.length() > common {
             steps += 1;
             if steps == STEPS_UP_MAX {
                 // The links are hundreds deep: search for the common part instead. Only once,
                 // because the next prefix may differ from the path a byte earlier, and so on.
-                let path = &path[..common];
-                prefix = self.last_up_to(path)?;
-                common = common_bytes(self.text(prefix), path);
+                (prefix, common) = self.last_up_to(&path[..common])?;
             } else {
                 prefix = self.prefixes.get(prefix.parent as usize)?;
             }
@@ -120,17 +136,27 @@ impl PrefixTable {
         Some(prefix)
     }
 
-    /// The last prefix that sorts before `path` or equals it.
+    /// The last prefix that sorts before `path` or equals it, and the length of their common beginning.
     #[inline]
-    fn last_up_to(&self, path: &[u8]) -> Option<&PrefixEntry> {
+    fn last_up_to(&self, path: &[u8]) -> Option<(&PrefixEntry, usize)> {
         let key = key(path);
         let mut after = self.keys.partition_point(|other| *other <= key);
         if self.keys[..after].last() == Some(&key) {
             let first = self.keys[..after].partition_point(|other| *other < key);
-            let ties = &self.prefixes[first..after];
-            after = first + ties.partition_point(|prefix| self.text(prefix) <= path);
+            let (ties, rest) = (&self.prefixes[first..after], path.get(KEY_BYTES..));
+            after = first
+                + ties.partition_point(|prefix| self.rest(prefix) <= rest.unwrap_or_default());
         }
-        self.prefixes[..after].last()
+        let at = after.checked_sub(1)?;
+        let prefix = &self.prefixes[at];
+        let common = (self.keys[at] ^ key).leading_zeros() as usize / 8;
+        Some(match path.get(KEY_BYTES..) {
+            Some(rest) if common == KEY_BYTES => {
+                (prefix, prefix.length().min(KEY_BYTES) + common_bytes(self.rest(prefix), rest))
+            }
+            // Keys of short texts are filled up.
+            _ => (prefix, common.min(prefix.length()).min(path.len())),
+        })
     }
 
     /// The prefixes with suffixes, from `prefix` to shorter ones.
@@ -140,8 +166,14 @@ impl PrefixTable {
         std::iter::successors(find(prefix.tailed), move |prefix| find(find(prefix.parent)?.tailed))
     }
 
-    fn text(&self, prefix: &PrefixEntry) -> &[u8] {
-        &self.bytes[prefix.start as usize..prefix.end as usize]
+    /// The bytes of a prefix after those of its key.
+    #[inline]
+    fn rest<'a>(&'a self, prefix: &'a PrefixEntry) -> &'a [u8] {
+        let length = prefix.length().saturating_sub(KEY_BYTES);
+        match prefix.own.get(..length) {
+            Some(own) => own,
+            None => &self.bytes[prefix.start as usize..][..length],
+        }
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
@@ -158,8 +190,9 @@ impl PrefixEntry {
         let suffixes_count =
             to_u32(group.iter().filter(|entry| entry.rest == Continuation::Suffix).count());
         PrefixEntry {
+            length: to_u32(group[0].prefix.len()),
+            own: [0; OWN_BYTES],
             start: 0,
-            end: 0,
             parent: NONE,
             open: best(Continuation::Open),
             exact: best(Continuation::End),
@@ -187,7 +220,7 @@ impl PrefixEntry {
 
     #[inline]
     pub(crate) fn length(&self) -> usize {
-        (self.end - self.start) as usize
+        self.length as usize
     }
 
     /// The best rank of the patterns without wildcards that match `path`, for which this is the
@@ -216,11 +249,11 @@ impl PrefixEntry {
     }
 }
 
-/// The last of `prefixes` that `text` starts with; `text` sorts after all of them.
-fn parent(prefixes: &[PrefixEntry], bytes: &[u8], text: &[u8]) -> u32 {
+/// The last of `prefixes`, with these `texts`, that `text` starts with; `text` sorts after all of them.
+fn parent(prefixes: &[PrefixEntry], texts: &[&[u8]], text: &[u8]) -> u32 {
     let mut at = to_u32(prefixes.len()).wrapping_sub(1);
     while let Some(prefix) = prefixes.get(at as usize) {
-        if text.starts_with(&bytes[prefix.start as usize..prefix.end as usize]) {
+        if text.starts_with(texts[at as usize]) {
             return at;
         }
         at = prefix.parent;
@@ -247,13 +280,13 @@ fn sort(entries: &mut [PatternPrefix<'_>]) {
     }
 }
 
-/// The first sixteen bytes as a number with the same order, filled with zeros.
+/// The first [`KEY_BYTES`] as a number with the same order, filled up with zeros.
 #[inline]
 pub(crate) fn key(text: &[u8]) -> u128 {
     match text.first_chunk() {
         Some(chunk) => u128::from_be_bytes(*chunk),
         None => {
-            let mut chunk = [0; 16];
+            let mut chunk = [0; KEY_BYTES];
             chunk[..text.len()].copy_from_slice(text);
             u128::from_be_bytes(chunk)
         }

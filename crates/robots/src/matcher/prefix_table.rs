@@ -92,12 +92,15 @@ impl PrefixTable {
     /// Sorts `entries` and builds the table. Suffixes are numbered in the new order.
     pub(crate) fn new(entries: &mut [PatternPrefix<'_>]) -> PrefixTable {
         sort(entries);
-        let mut prefixes: Vec<PrefixEntry> = Vec::with_capacity(entries.len());
-        let mut keys = Vec::with_capacity(entries.len());
-        let mut texts: Vec<&[u8]> = Vec::with_capacity(entries.len());
+        let groups = || entries.chunk_by(|a, b| a.prefix == b.prefix);
+        let count = groups().count();
+        // All of it is kept.
+        let mut prefixes: Vec<PrefixEntry> = Vec::with_capacity(count);
+        let mut keys = Vec::with_capacity(count);
+        let mut texts: Vec<&[u8]> = Vec::with_capacity(count);
         let mut bytes = Vec::new();
         let mut suffixes_start = 0;
-        for group in entries.chunk_by(|a, b| a.prefix == b.prefix) {
+        for group in groups() {
             let text = group[0].prefix;
             let parent = parent(&prefixes, &texts, text);
             let mut prefix = PrefixEntry::new(group, suffixes_start);

@@ -85,7 +85,7 @@ use worker::{Context, Pass, Worker, WorkerCounts};
 
 /// The default size of a chunk in bytes: what a thread has inflated is still in its processor's
 /// cache when it counts it.
-pub(crate) const CHUNK_BYTES: usize = 256 << 10;
+pub(crate) const CHUNK_BYTES: usize = 384 << 10;
 
 /// How to audit.
 #[derive(Clone, Debug)]

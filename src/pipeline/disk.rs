@@ -1,25 +1,34 @@
 //! Files that wait for the disk on threads of their own, while others are still written.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::panic::resume_unwind;
 use std::thread::{self, JoinHandle};
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 
 /// The threads that wait at the same time: a single wait takes as long as some together.
 const THREADS_MAX: usize = 4;
 
+/// The open files for which no thread waits yet.
+const QUEUED_MAX: usize = 32;
+
 /// Written files that are on their way to the disk.
 #[derive(Debug)]
 pub(crate) struct DiskWaits {
-    sender: Sender<WrittenFile>,
+    /// All that were added.
+    names: BTreeSet<OsString>,
+    /// `None` at the end.
+    sender: Option<Sender<WrittenFile>>,
     receiver: Receiver<WrittenFile>,
-    threads: Vec<JoinHandle<Result<Vec<OsString>, FailedFile>>>,
+    threads: Vec<JoinHandle<Result<(), FailedFile>>>,
+    /// Without threads.
+    result: Result<(), FailedFile>,
 }
 
-/// A file with all its bytes, by its name in the directory.
+/// A file with all its bytes, or a directory, by its name.
 type WrittenFile = (OsString, File);
 
 /// A file that did not get to the disk, and why.
@@ -27,54 +36,66 @@ pub(crate) type FailedFile = (OsString, io::Error);
 
 impl Default for DiskWaits {
     fn default() -> DiskWaits {
-        let (sender, receiver) = unbounded();
-        DiskWaits { sender, receiver, threads: Vec::new() }
+        let (sender, receiver) = bounded(QUEUED_MAX);
+        let (names, threads) = Default::default();
+        DiskWaits { names, sender: Some(sender), receiver, threads, result: Ok(()) }
     }
 }
 
 impl DiskWaits {
-    /// Begins to wait for a file.
+    /// Begins to wait for a file. If the system starts no thread, waits until it is on disk.
     pub(crate) fn add(&mut self, name: OsString, file: File) {
+        self.names.insert(name.clone());
         if self.threads.len() < THREADS_MAX {
             let files = self.receiver.clone();
-            let started = thread::Builder::new().spawn(move || all_on_disk(&files));
-            // The system may start no more threads. Files that no thread waits for are not among the finished ones.
+            let started = thread::Builder::new().spawn(move || {
+                let mut result = Ok(());
+                files.iter().for_each(|file| wait(file, &mut result));
+                result
+            });
             self.threads.extend(started);
         }
-        if !self.threads.is_empty() {
-            // There is a receiver.
-            let _ = self.sender.send((name, file));
+        match &self.sender {
+            Some(sender) if !self.threads.is_empty() => {
+                sender.send((name, file)).expect("there is a receiver");
+            }
+            _ => wait((name, file), &mut self.result),
         }
     }
 
-    /// Waits for all files, and returns the names of those that are on disk. Others may be missing, if threads
-    /// could not be started.
+    /// Whether a file of this name was added.
+    pub(crate) fn has(&self, name: &OsStr) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Waits for all files.
     ///
     /// # Errors
     /// If the disk is full or fails.
-    pub(crate) fn finish(self) -> Result<BTreeSet<OsString>, FailedFile> {
-        let DiskWaits { sender, receiver, threads } = self;
-        drop((sender, receiver));
-        let mut finished = BTreeSet::new();
-        let mut failed = None;
-        for thread in threads {
-            match thread.join() {
-                Ok(Ok(names)) => finished.extend(names),
-                Ok(Err(file)) => failed = failed.or(Some(file)),
-                // Its files are not among the finished ones.
-                Err(_) => {}
-            }
+    pub(crate) fn finish(mut self) -> Result<(), FailedFile> {
+        self.sender = None;
+        let mut result = std::mem::replace(&mut self.result, Ok(()));
+        for thread in self.threads.drain(..) {
+            result = result.and(thread.join().unwrap_or_else(|why| resume_unwind(why)));
         }
-        failed.map_or(Ok(finished), Err)
+        result
     }
 }
 
-fn all_on_disk(files: &Receiver<WrittenFile>) -> Result<Vec<OsString>, FailedFile> {
-    let on_disk = |(name, file): WrittenFile| match file.sync_all() {
-        Ok(()) => Ok(name),
-        Err(err) => Err((name, err)),
-    };
-    files.iter().map(on_disk).collect()
+/// Files that nobody waits for any more are closed, so that their directory can be removed.
+impl Drop for DiskWaits {
+    fn drop(&mut self) {
+        self.sender = None;
+        while self.receiver.try_recv().is_ok() {}
+        self.threads.drain(..).for_each(|thread| drop(thread.join()));
+    }
+}
+
+/// Waits for a file, unless one before has failed.
+fn wait((name, file): WrittenFile, result: &mut Result<(), FailedFile>) {
+    if result.is_ok() {
+        *result = file.sync_all().map_err(|err| (name, err));
+    }
 }
 
 #[cfg(test)]
@@ -82,28 +103,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_files_get_to_the_disk() {
+    fn files_are_known_by_their_names() {
         let dir = tempfile::tempdir().unwrap();
-        for count in [0, 1, 3, 40] {
+        for count in [0, 1, 3, 2 * QUEUED_MAX] {
             let mut waits = DiskWaits::default();
-            let names: BTreeSet<OsString> = (0..count).map(|at| format!("{at}").into()).collect();
-            for name in &names {
-                waits.add(name.clone(), File::create(dir.path().join(name)).unwrap());
+            for at in 0..count {
+                let file = File::create(dir.path().join(format!("{at}"))).unwrap();
+                waits.add(format!("{at}").into(), file);
             }
-            assert_eq!(waits.finish().unwrap(), names);
+            assert!((0..count).all(|at| waits.has(format!("{at}").as_ref())));
+            assert!(!waits.has(format!("{count}").as_ref()));
+            waits.finish().unwrap();
         }
     }
 
-    /// A terminal cannot be waited for; what cannot get to a disk is an error with its name.
+    /// A device cannot get to a disk. The files after it are more than those that wait in a queue.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_file_that_cannot_get_to_the_disk_is_named() {
         let dir = tempfile::tempdir().unwrap();
+        let file = || File::create(dir.path().join("file")).unwrap();
+        let null = || File::options().write(true).open("/dev/null").unwrap();
         let mut waits = DiskWaits::default();
-        for at in 0..9 {
-            waits.add(format!("{at}").into(), File::create(dir.path().join("file")).unwrap());
-        }
-        waits.add("null".into(), File::options().write(true).open("/dev/null").unwrap());
+        (0..THREADS_MAX).for_each(|_| waits.add("null".into(), null()));
+        (0..2 * QUEUED_MAX).for_each(|_| waits.add("file".into(), file()));
         assert_eq!(waits.finish().unwrap_err().0, "null");
     }
 }

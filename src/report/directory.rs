@@ -4,7 +4,6 @@
 //! If a run fails or is killed, the previous report stays unchanged. The next run removes what was
 //! left over. A lock file beside the target refuses a second run at the same time.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -37,11 +36,9 @@ pub(crate) struct Staging {
     name: PathBuf,
     /// With links resolved.
     target: PathBuf,
+    // Dropped in this order: the lock is held until the directory is removed.
     /// Its files that are on their way to the disk.
     waits: Mutex<DiskWaits>,
-    /// Those that are there.
-    on_disk: Mutex<BTreeSet<OsString>>,
-    // Dropped in this order: the lock is held until the directory is removed.
     staged: Hidden,
     _lock: OutputLock,
 }
@@ -78,8 +75,7 @@ impl Staging {
         check_replaceable(&target)?;
         clear_directories(&target);
         let staged = Hidden::directory(&target).map_err(cannot_write)?;
-        let (waits, on_disk) = Default::default();
-        Ok(Staging { name, target, waits, on_disk, staged, _lock: lock })
+        Ok(Staging { name, target, waits: Mutex::default(), staged, _lock: lock })
     }
 
     /// The name of `path` within the report; `None` if it is outside.
@@ -132,20 +128,21 @@ impl Staging {
     /// If the disk is full or fails, or the target can no longer be replaced.
     pub(crate) fn prepare(&self) -> Result<()> {
         check_replaceable(&self.target)?;
-        let mut on_disk = lock(&self.on_disk);
-        let waits = std::mem::take(&mut *lock(&self.waits));
-        on_disk.extend(waits.finish().map_err(|failed| self.cannot_write(failed))?);
+        let mut waits = std::mem::take(&mut *lock(&self.waits));
         let cannot_write = |err| Error::io("cannot write -o", &self.name, err);
         let entries = fs::read_dir(self.staged.path()).map_err(cannot_write)?;
         for entry in entries {
             let entry = entry.map_err(cannot_write)?;
             let name = entry.file_name();
-            if !on_disk.contains(&name) {
-                let synced = File::open(entry.path()).and_then(|file| file.sync_all());
-                synced.map_err(|err| self.cannot_write((name, err)))?;
+            if !waits.has(&name) {
+                // Evidence, and folders for operators, have writers of their own.
+                match File::open(entry.path()) {
+                    Ok(file) => waits.add(name, file),
+                    Err(err) => return Err(self.cannot_write((name, err))),
+                }
             }
         }
-        Ok(())
+        waits.finish().map_err(|failed| self.cannot_write(failed))
     }
 
     /// Puts the report in place. It should be prepared before.

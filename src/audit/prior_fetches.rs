@@ -240,9 +240,10 @@ impl KnownFetches<'_> {
         let hours = self.copy_hours.filter(|hours| *hours >= FRESH_HOURS)?;
         let first = self.own.fetches.first().filter(|_| self.are_complete())?;
         let requests = others.saturating_sub(fetches.requests_before_first_fetch());
-        let is_old = |minute: i64| {
-            let last = [last_by(&self.own.fetches, minute), last_by(&self.operator, minute)];
-            let last = last.into_iter().flatten().map(|fetch| fetch.minute).max();
+        let mut fetched = [&self.own.fetches, &self.operator].map(|fetches| LastFetch::of(fetches));
+        let mut is_old = |minute: i64| {
+            let last = fetched.iter_mut().filter_map(|fetches| fetches.by(minute));
+            let last = last.map(|fetch| fetch.minute).max();
             last.is_some_and(|last| minute.saturating_sub(last) > i64::from(hours) * 60)
         };
         let old = fetches.stale.buckets();
@@ -294,12 +295,6 @@ impl<'a> LastFetch<'a> {
         }
         self.last
     }
-}
-
-/// The last of `fetches` in `minute` or before.
-fn last_by(fetches: &[SuccessfulFetch], minute: i64) -> Option<SuccessfulFetch> {
-    let count = fetches.partition_point(|fetch| fetch.minute <= minute);
-    Some(fetches[count.checked_sub(1)?])
 }
 
 #[cfg(test)]

@@ -308,3 +308,46 @@ fn common_bytes(a: &[u8], b: &[u8]) -> usize {
 fn to_u32(number: usize) -> u32 {
     u32::try_from(number).expect("a robots.txt of 500 KiB")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Texts that share long beginnings, around the lengths of a key and of an entry.
+    fn text(seed: &mut u64) -> Vec<u8> {
+        let mut next = |below: u64| {
+            // Numbers that look random: Knuth's MMIX.
+            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (*seed >> 33) % below
+        };
+        let own = KEY_BYTES + OWN_BYTES;
+        let around = [0, KEY_BYTES, KEY_BYTES, own, own][next(5) as usize];
+        let length = (around + next(5) as usize).saturating_sub(2);
+        let mut text = vec![b'a'; length];
+        for _ in 0..next(3) {
+            if let Some(byte) = text.len().checked_sub(1 + next(4) as usize) {
+                text[byte] = b"\0ab\xff"[next(4) as usize];
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn the_longest_prefix_is_what_a_look_at_all_gives() {
+        let seed = &mut 1;
+        for count in (1..40).chain([400]) {
+            let texts: Vec<Vec<u8>> = (0..count).map(|_| text(seed)).collect();
+            let mut entries: Vec<PatternPrefix<'_>> = (0..)
+                .zip(&texts)
+                .map(|(rank, text)| PatternPrefix::new(text, rank, Continuation::Open))
+                .collect();
+            let table = PrefixTable::new(&mut entries);
+            for path in (0..300).map(|_| text(seed)).chain(texts.clone()) {
+                let begin = |text: &&Vec<u8>| path.starts_with(text);
+                let expected = texts.iter().filter(begin).map(Vec::len).max();
+                let found = table.longest(&path).map(PrefixEntry::length);
+                assert_eq!(found, expected, "{path:?} {texts:?}");
+            }
+        }
+    }
+}

@@ -333,6 +333,33 @@ mod tests {
         assert_eq!(names(dir.path()), ["report"]);
     }
 
+    /// A device cannot get to a disk.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_report_that_cannot_get_to_the_disk_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("report");
+        write_report(&target, "old").unwrap();
+        let failed = |write: &dyn Fn(&Staging)| {
+            let staging = staged_report(&target, "new").unwrap();
+            write(&staging);
+            staging.prepare().unwrap_err().to_string()
+        };
+        let opened = failed(&|staging| {
+            let null = || File::options().write(true).open("/dev/null");
+            staging.write("statuses.csv", |file| null().map(|null| *file = null)).unwrap();
+        });
+        // By a writer of its own.
+        let linked = failed(&|staging| {
+            std::os::unix::fs::symlink("/dev/null", staging.staged("daily.csv".as_ref())).unwrap();
+        });
+        for (message, name) in [(opened, "statuses.csv"), (linked, "daily.csv")] {
+            assert!(message.contains("cannot write") && message.contains(name), "{message}");
+        }
+        assert_eq!(fs::read_to_string(target.join("summary.csv")).unwrap(), "old");
+        assert_eq!(names(dir.path()), ["report"]);
+    }
+
     #[test]
     fn what_a_killed_run_left_is_cleared_and_a_living_one_refuses_others() {
         let dir = tempfile::tempdir().unwrap();

@@ -303,6 +303,31 @@ mod oracle;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measures::sums::Span;
+    use crate::time::UtcTime;
+
+    fn fetch(minute: i64) -> SuccessfulFetch {
+        SuccessfulFetch { minute, answer: Answer::Ok }
+    }
+
+    #[test]
+    fn the_last_fetch_of_the_operator_renews_a_copy() {
+        let actor = (CrawlerId(0), Identity::Verified);
+        let fetches = vec![fetch(0), fetch(1), fetch(9_000)];
+        let own = ActorFetches { actor, fetches, first_asked: Some(0), times: Times::Kept };
+        let (copy_hours, operator_times) = (Some(24), Times::Kept);
+        let operator = vec![fetch(2_000), fetch(4_000)];
+        let known = KnownFetches { own: &own, copy_hours, operator, operator_times };
+        // Copies of 1,000 and 1,500 minutes, both of the operator, then of 1,441 and 1,440 minutes.
+        let stale = vec![(3_000, 1), (3_500, 2), (5_441, 4), (10_440, 8)];
+        let tally = FetchTally {
+            stale: TimeBuckets::of(stale),
+            read: Some(Span::at(UtcTime::EPOCH)),
+            ..FetchTally::default()
+        };
+        let found = known.on_promised_copy(&tally, 100).unwrap();
+        assert_eq!((found.requests, found.kept), (100, 94));
+    }
 
     #[test]
     fn a_fetch_lies_between_two_times_with_its_whole_minute() {

@@ -85,8 +85,16 @@ fn large_cases() -> Vec<(Vec<u8>, Vec<&'static str>)> {
     let mut large = b"User-agent: *\n".to_vec();
     large.resize(512_000, b'\n');
     let harmless = [&*large, b"\n# Disallow: /a\n"].concat();
+    let mut whole = large.clone();
+    whole.truncate(512_000 - 12);
+    whole.extend(b"Disallow: /a\n# Disallow: /b");
+    let mut cut = large.clone();
+    cut.truncate(512_000 - 11);
+    cut.extend(b"Disallow: /a");
     large.extend(b"\nDisallow: /a\nDisallow: /b");
     vec![
+        (whole, vec![]),
+        (cut, vec!["511977 too-large"]),
         (long_line, vec!["2 long-line"]),
         (long_comment, vec![]),
         (large, vec!["511988 too-large"]),

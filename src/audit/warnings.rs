@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::judge::{messages::ignored_message, timeline::BeforeFirst};
+use crate::judge::messages::{cut_message, ignored_message};
+use crate::judge::timeline::BeforeFirst;
 use crate::logs::reject::Limitation;
 use crate::merge::{Merge, sum};
 use crate::numbers::{counted, grouped};
@@ -13,8 +14,9 @@ use super::identity_warnings::{and_more, named};
 use super::nothing_judged::{
     first_of, no_robots_txt, no_user_agents, unknown_origins, without_robots_txt,
 };
+use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
-use super::tally::{header::Header, identity_sources::IdentitySources, rows::STRANGERS_MAX};
+use super::tally::{identity_sources::IdentitySources, rows::STRANGERS_MAX};
 use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
 
 /// The warnings of a finished audit; `failures` are robots.txt files that could not be read.
@@ -28,6 +30,9 @@ pub(crate) fn warnings(audit: &ReportModel, header: &Header, failures: Vec<Strin
         warnings.extend(unused_json_fields(audit, header));
     }
     warnings.extend(ignored_message(rulings.ignored_names.iter()));
+    let is_cut = |version: &RobotsVersion| version.size_bytes > version.parsed_bytes;
+    let cut = audit.robots.iter().filter(|(_, used)| is_cut(&used.version));
+    warnings.extend(cut_message(cut.map(|(name, _)| name.as_str())));
     warnings.extend(about_inputs(
         audit,
         |input| input.summary.format.is_none() && input.summary.lines_tried > 0,
@@ -153,6 +158,7 @@ fn setup_warnings(audit: &ReportModel, rulings: &Rulings) -> Vec<String> {
         unnamed_origin(audit, rulings),
         other_origin(audit),
         several_hosts(audit, rulings),
+        other_ports(audit, rulings),
         unknown_hosts(audit, rulings),
         foreign_files(audit, rulings),
         no_crawlers(audit),
@@ -178,23 +184,55 @@ fn other_origin(audit: &ReportModel) -> Option<String> {
     })
 }
 
+/// The origins with requests that were compared with rules.
+fn judged_origins(audit: &ReportModel) -> BTreeSet<Origin> {
+    let judged = audit.actors().filter(|(_, _, tally)| {
+        let total = tally.total();
+        total.requests > total.unknown + total.no_path + total.robots_txt_requests
+    });
+    judged.filter_map(|(origin, _, _)| Origin::parse(origin.as_bytes())).collect()
+}
+
+/// Requests to other ports of hosts that were judged by the one robots.txt.
+fn other_ports(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
+    if !rulings.is_single_file {
+        return None;
+    }
+    let judged = judged_origins(audit);
+    let hosts: BTreeSet<&str> = judged.iter().map(Origin::host).collect();
+    let mut origins = unknown_origins(audit);
+    origins.retain(|origin, _| {
+        Origin::parse(origin.as_bytes())
+            .is_some_and(|origin| !judged.contains(&origin) && hosts.contains(origin.host()))
+    });
+    (!origins.is_empty()).then(|| {
+        let requests = sum(origins.values().copied());
+        let names: Vec<&str> = origins.into_keys().collect();
+        format!(
+            "{} for {}: counted as unknown, because one robots.txt is for one port; use --robots \
+             with a directory of files, or --alias if the port is that of a proxy",
+            counted(requests, "request"),
+            first_of(&names)
+        )
+    })
+}
+
 /// One robots.txt for the hosts of several sites.
 fn several_hosts(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     if !rulings.is_single_file {
         return None;
     }
-    let judged = audit.actors().filter(|(_, _, tally)| {
-        let total = tally.total();
-        total.requests > total.unknown
-    });
-    let origins = judged.filter_map(|(origin, _, _)| Origin::parse(origin.as_bytes()));
+    let origins = judged_origins(audit);
     let site = |origin: Origin| {
         let host = origin.host();
         host.strip_prefix("www.").unwrap_or(host).to_owned()
     };
     let is_name = |host: &String| host.contains(|c: char| c.is_ascii_alphabetic());
-    let hosts: BTreeSet<String> =
-        origins.map(site).filter(|host| !host.starts_with('[') && is_name(host)).collect();
+    let hosts: BTreeSet<String> = origins
+        .into_iter()
+        .map(site)
+        .filter(|host| !host.starts_with('[') && is_name(host))
+        .collect();
     let first = hosts.first().filter(|_| hosts.len() > 1)?;
     let names: Vec<&str> = hosts.iter().map(String::as_str).collect();
     Some(format!(

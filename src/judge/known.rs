@@ -136,7 +136,7 @@ impl Judge {
             })
             .collect::<Result<Box<[_]>>>()?;
         if let (Some(newest), Some(source)) = (versions.last(), self.store.source(origin)) {
-            lock(&self.loaded).note_foreign(source, newest);
+            lock(&self.loaded).note(&source, newest);
         }
         Ok(Some(OriginHistory::new(timeline, versions, sightings)))
     }

@@ -1,6 +1,6 @@
 //! What a judge has read so far, and its memory limit with the sizes of its files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -27,12 +27,18 @@ pub(super) struct Loaded {
     pub(super) failures: BTreeMap<String, String>,
     /// By the name of the file: what it is instead of a robots.txt.
     pub(super) foreign: BTreeMap<String, Foreign>,
+    /// Names of files of which only a part counts.
+    pub(super) cut: BTreeSet<String>,
 }
 
 impl Loaded {
-    pub(super) fn note_foreign(&mut self, source: String, robots: &Robots) {
+    /// Notes the file `source` if it is no robots.txt, or if a part of it is ignored.
+    pub(super) fn note(&mut self, source: &str, robots: &Robots) {
         if let Some(what) = robots.foreign.filter(|_| self.foreign.len() < FAILURES_MAX) {
-            self.foreign.insert(source, what);
+            self.foreign.insert(source.to_owned(), what);
+        }
+        if robots.is_cut() && self.cut.len() < FAILURES_MAX {
+            self.cut.insert(source.to_owned());
         }
     }
 

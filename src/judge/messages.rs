@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::matcher::compiled_set::SEARCHES_MAX;
 use crate::numbers::{counted, grouped};
-use crate::robots::foreign::Foreign;
+use crate::robots::{foreign::Foreign, parse::BODY_BYTES_MAX};
 
 /// A sentence that the file `source` is not a robots.txt.
 pub(crate) fn foreign_message(source: &str, what: Foreign) -> String {
@@ -34,6 +34,23 @@ pub(super) fn foreign_messages(files: &BTreeMap<String, Foreign>, most: usize) -
          --verbose names; use the files that the sites serve as /robots.txt",
         named.join(", ")
     )]
+}
+
+/// A sentence that only a part of the files `names` counts, if there are any.
+pub(crate) fn cut_message<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let names: Vec<&str> = names.collect();
+    let shown = names.get(..FOREIGN_NAMED_MAX).unwrap_or(&names).join(", ");
+    let more = match names.len().saturating_sub(FOREIGN_NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {} more", grouped(more as u64)),
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "{shown}{more}: only the lines within the first {} bytes count, as for Google; the rest was \
+             ignored, so its rules decided nothing",
+            grouped(BODY_BYTES_MAX as u64)
+        )
+    })
 }
 
 /// A sentence for each robots.txt that could not be read, in order.
@@ -99,6 +116,15 @@ mod tests {
             let messages = foreign_messages(&files, most);
             assert!(messages.len() == 1 && messages[0].starts_with(count), "{messages:?}");
         }
+    }
+
+    #[test]
+    fn three_cut_files_are_named() {
+        let names = ["1.txt", "2.txt", "3.txt", "4.txt", "5.txt"];
+        let message = |count| cut_message(names.into_iter().take(count));
+        assert_eq!(message(0), None);
+        assert!(message(2).unwrap().starts_with("1.txt, 2.txt: only the lines"));
+        assert!(message(5).unwrap().starts_with("1.txt, 2.txt, 3.txt and 2 more: only the lines"));
     }
 
     #[test]

@@ -48,7 +48,7 @@ use crate::url::path::{Dialect, PathQuery};
 use by_crawler::{ByCrawler, ByName};
 use decision_cache::DecisionCache;
 use loaded::{FAILURES_MAX, Loaded, MemoryBudget, file_bytes, name_bytes};
-use messages::{foreign_message, foreign_messages, ignored_message, slow_decisions};
+use messages::{cut_message, foreign_message, foreign_messages, ignored_message, slow_decisions};
 use outages::KnownOutages;
 use policy_files::NamedFiles;
 use profile::{CrawlerProfile, Profiles};
@@ -62,7 +62,8 @@ pub(crate) const AD_HOC: CrawlerId = CrawlerId(0);
 pub enum HostSource {
     /// The user, or the log's own field for the host: ours.
     Own,
-    /// Only the target of the request, which may name any host.
+    /// Only the target of the request, which may name any host; or a port that a single robots.txt
+    /// is not for.
     Foreign,
 }
 
@@ -329,6 +330,11 @@ impl Judge {
         foreign_messages(&lock(&self.loaded).foreign, FAILURES_MAX)
     }
 
+    /// A sentence on the files so far of which bytes past the limit were ignored, if there are any.
+    pub(crate) fn cut_message(&self) -> Option<String> {
+        cut_message(lock(&self.loaded).cut.iter().map(String::as_str))
+    }
+
     /// Whether all crawlers are judged as if `*` bound them, too.
     pub(crate) fn includes_unbound(&self) -> bool {
         self.includes_unbound
@@ -398,7 +404,7 @@ impl Judge {
             }
             None
         });
-        robots.iter().for_each(|robots| loaded.note_foreign(source.clone(), robots));
+        robots.iter().for_each(|robots| loaded.note(&source, robots));
         loaded.sources.insert(source, robots.clone());
         drop(loaded);
         self.keep(bytes);
@@ -464,7 +470,8 @@ impl Judge {
             let mut loaded = lock(&self.loaded);
             let failures = std::mem::take(&mut loaded.failures);
             let foreign = std::mem::take(&mut loaded.foreign);
-            *loaded = Loaded { failures, foreign, ..Loaded::default() };
+            let cut = std::mem::take(&mut loaded.cut);
+            *loaded = Loaded { failures, foreign, cut, ..Loaded::default() };
         }
     }
 

@@ -123,6 +123,11 @@ pub struct DecidingRule {
 }
 
 impl Robots {
+    /// Whether bytes past the limit are ignored.
+    pub(super) fn is_cut(&self) -> bool {
+        self.size_bytes > self.parsed_bytes
+    }
+
     /// What it calls the file `path` of a `host`: see [`NamedFiles::get`].
     #[inline]
     pub(crate) fn named_file<'h>(

@@ -189,7 +189,7 @@ fn a_thousand_failures_and_foreign_files_are_kept() {
     let page = judge.version_of(Digest::of(b""), b"<!doctype html><html></html>");
     assert!(page.foreign.is_some());
     let mut loaded = judge.loaded.lock().unwrap();
-    (0..=FAILURES_MAX).for_each(|number| loaded.note_foreign(number.to_string(), &page));
+    (0..=FAILURES_MAX).for_each(|number| loaded.note(&number.to_string(), &page));
     assert_eq!(loaded.foreign.len(), FAILURES_MAX);
 }
 

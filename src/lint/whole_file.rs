@@ -107,7 +107,10 @@ fn diagnose_size(body: &[u8], diagnostics: &mut Diagnostics) {
             if matches!(field.kind, FieldKind::Allow | FieldKind::Disallow))
     };
     let last = lines::lines(cut(body)).last().map_or(1, |line| line.number);
-    let from_cut = lines::lines(body).filter(|line| line.number >= last && is_rule(line));
+    // What counts ends with a whole line, whose end may be past the limit.
+    let is_read = |byte: &u8| !matches!(byte, b'\n' | b'\r');
+    let first_lost = if cut(body).last().is_some_and(is_read) { last + 1 } else { last };
+    let from_cut = lines::lines(body).filter(|line| line.number >= first_lost && is_rule(line));
     let lost = from_cut.count();
     if lost == 0 {
         return;

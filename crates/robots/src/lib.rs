@@ -36,9 +36,9 @@
 //!   User-agent lines; [`first_product_token`] finds it in a User-Agent header.
 //! - **Rules.** The longest pattern that matches decides; of equal ones, `Allow` does. `*` stands for
 //!   any text, and `$` at the end of a pattern for the end of the path. If no rule matches, the URL is
-//!   allowed, and [`Decision::line`] is `None`. `/robots.txt` is always allowed.
+//!   allowed, and [`Decision::line`] is `None`. `/robots.txt` without a query is always allowed.
 //! - **Percent-encodings** are compared as [`Dialect`] says: as Google's parser does, or as RFC 9309.
-//! - **Size.** The first 500 KiB count.
+//! - **Size.** The lines within the first 500 KiB count.
 //!
 //! Parsing never fails, because foreign input may be anything. What fails is a name that no
 //! User-agent line could have, such as a whole User-Agent header: it would match no group, and

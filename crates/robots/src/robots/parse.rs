@@ -6,6 +6,7 @@
 use std::num::NonZeroU32;
 
 use bytes::Bytes;
+use memchr::memrchr2;
 
 use super::crawl_delay::UserAgentList;
 use super::lines::{self, Content, Field, FieldKind, RobotsTxtLine, Separator, Spelling};
@@ -49,9 +50,15 @@ pub enum FindingKind {
 /// least that RFC 9309 section 2.5 asks a crawler to parse.
 pub const BODY_BYTES_MAX: usize = 500 * 1024;
 
-/// The part of a fetched body that counts.
+/// The part of a fetched body that counts: the lines that end within the limit. A line across the
+/// limit does not count at all, because half a rule is another rule: `/last` would become `/`.
 pub fn cut(body: &[u8]) -> &[u8] {
-    &body[..body.len().min(BODY_BYTES_MAX)]
+    let Some(next) = body.get(BODY_BYTES_MAX) else { return body };
+    let head = &body[..BODY_BYTES_MAX];
+    if matches!(next, b'\n' | b'\r') {
+        return head;
+    }
+    &head[..memrchr2(b'\n', b'\r', head).map_or(0, |end| end + 1)]
 }
 
 /// Reads a fetched body: cuts it, and keeps no findings.
@@ -346,13 +353,35 @@ mod tests {
         assert_eq!((robots.usage.len(), robots.licenses.len()), (USAGE_LINES_MAX, USAGE_LINES_MAX));
     }
 
-    #[test]
-    fn only_500_kib_of_a_body_count() {
+    /// The rules of a body in which a line begins so many bytes before the limit.
+    #[track_caller]
+    fn check_at_limit(before: usize, rest: &[u8], expected: &[&str]) {
         let mut body = b"User-agent: *\n".to_vec();
-        body.resize(BODY_BYTES_MAX - 11, b'\n');
-        body.extend(b"Disallow: /long");
-        let rule = &parse_body(&body).groups[0].rules[0];
-        assert_eq!(&*rule.pattern, b"/");
-        assert_eq!(&*parse(&body).0.groups[0].rules[0].pattern, b"/long");
+        body.resize(BODY_BYTES_MAX - before, b'\n');
+        body.extend(rest);
+        let rules = |body: &[u8]| -> Vec<String> {
+            let robots = parse_body(body);
+            let rules = robots.groups.iter().flat_map(|group| &group.rules);
+            rules.map(|rule| String::from_utf8_lossy(&rule.pattern).into_owned()).collect()
+        };
+        let what = rest.escape_ascii();
+        assert_eq!(rules(&body), expected, "{what}");
+        // A report keeps only what counts, and reads it again.
+        assert_eq!(cut(cut(&body)), cut(&body), "{what}");
+    }
+
+    #[test]
+    fn a_line_across_the_limit_is_no_line() {
+        check_at_limit(11, b"Disallow: /long", &[]);
+        check_at_limit(11, b"Disallow: /long\nDisallow: /x\n", &[]);
+        check_at_limit(12, b"Disallow: /a", &["/a"]);
+        check_at_limit(12, b"Disallow: /a\n", &["/a"]);
+        check_at_limit(12, b"Disallow: /a\rDisallow: /b", &["/a"]);
+        check_at_limit(13, b"Disallow: /a\r\nDisallow: /b", &["/a"]);
+        check_at_limit(14, b"Disallow: /a\r\nDisallow: /b", &["/a"]);
+        check_at_limit(14, b"Disallow: /a\rDisallow: /b", &["/a"]);
+        let endless = [&b"User-agent: *"[..], &[b' '; BODY_BYTES_MAX]].concat();
+        assert_eq!(cut(&endless), b"");
+        assert_eq!(parse(&endless).0.groups.len(), 1, "the parser itself has no limit");
     }
 }

@@ -230,7 +230,8 @@ pub(super) fn without_robots_txt(origins: BTreeMap<&str, u64>, rulings: &Rulings
     let next = if rulings.is_archive {
         "add them to the archive with botaudit robots fetch or import"
     } else if rulings.is_single_file {
-        "use --robots with a directory of such files, or use --fetch --robots robots.db"
+        "one file is for the port of --origin, or else for the default ports; name the port with \
+         --origin, use --robots with a directory of such files, or use --fetch --robots robots.db"
     } else {
         "for your own hosts, add files with these names to the directory, or use --fetch --robots robots.db"
     };

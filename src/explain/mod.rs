@@ -353,7 +353,7 @@ user-agent: nothing";
     #[test]
     fn each_reason_is_given() {
         use DecisionReason::*;
-        check("Googlebot", "/robots.txt?x", (true, None, RobotsTxtItself), false);
+        check("Googlebot", "/robots.txt#x", (true, None, RobotsTxtItself), false);
         check("AdsBot-Google", "/a", (true, None, NoGroup), false);
         check("=nothing", "/a", (true, None, NoRules), false);
         check("bingbot", "/b", (true, None, NoMatch), false);

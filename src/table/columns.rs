@@ -10,7 +10,7 @@ groups! {
     SITE = [column("site", "text", "name of the site in the configuration file")];
     SITE_DAY = [column("day", "YYYY-MM-DD", "day in the zone of the site, in `trend.csv` and `events.csv`")];
     REQUESTS = [count("requests", "requests of this row")];
-    ROBOTS_TXT_REQUESTS = [count("robots_txt_requests", "requests for /robots.txt, with or without a query, which is always allowed")];
+    ROBOTS_TXT_REQUESTS = [count("robots_txt_requests", "requests for /robots.txt without a query, which is always allowed")];
     ALLOWED = [count("allowed", "requests that the rules in force allowed")];
     VIOLATIONS = [count("violations", "requests that a rule in force disallowed")];
     GRACE = [count("grace", "requests disallowed only by a version of robots.txt that the crawler may not have fetched yet")];

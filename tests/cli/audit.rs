@@ -90,7 +90,7 @@ fn never_accuses_whom_the_rules_do_not_bind() {
         line(3, "/a", 200, "AdsBot-Google (+http://www.google.com/adsbot.html)"),
         line(
             4,
-            "/robots.txt?x",
+            "/robots.txt",
             200,
             "Mozilla/5.0 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)",
         ),

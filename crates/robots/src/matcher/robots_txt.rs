@@ -164,7 +164,7 @@ impl Matcher {
     /// Whether the crawler may request `target`, and which line decides.
     ///
     /// `target` is a path with its query, or a URL, of which the scheme and host are ignored.
-    /// `/robots.txt` is always allowed.
+    /// `/robots.txt` without a query is always allowed.
     pub fn decide(&self, target: impl AsRef<[u8]>) -> Decision {
         let path = path_of(target.as_ref());
         SCRATCH.with_borrow_mut(|scratch| {
@@ -223,9 +223,10 @@ mod tests {
         for target in ["/a/b.css", "https://a.example/a/b.css#c", "a.example/a/b.css"] {
             check(&robots, "examplebot", target, (true, Some(3)));
         }
-        for target in ["/robots.txt", "https://a.example/robots.txt?x"] {
+        for target in ["/robots.txt", "https://a.example/robots.txt#x"] {
             check(&robots, "examplebot", target, (true, None));
         }
+        check(&robots, "examplebot", "/robots.txt?x", (false, Some(2)));
         check(&robots, "examplebot", "//robots.txt", (false, Some(2)));
     }
 

@@ -11,6 +11,9 @@ use percent_encoding::percent_encode_byte;
 use crate::bytes;
 use crate::named_enum;
 
+/// The path of robots.txt itself.
+const ROBOTS_TXT: &[u8] = b"/robots.txt";
+
 /// Path and query of a request, prepared; borrowed if nothing had to change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PathQuery<'a> {
@@ -25,8 +28,9 @@ impl<'a> PathQuery<'a> {
         self.bytes
     }
 
-    /// Whether the target is robots.txt itself, which is always allowed: the path before any `?` is
-    /// exactly `/robots.txt`. Nothing is decoded for this test, in either dialect.
+    /// Whether the target is robots.txt itself, which is always allowed: path and query are exactly
+    /// `/robots.txt`. With a query, rules decide, as in Google's parser. Nothing is decoded for
+    /// this test, in either dialect.
     #[inline]
     pub fn is_robots_txt(&self) -> bool {
         self.is_robots_txt
@@ -52,7 +56,7 @@ pub fn prepare<'a>(target: &'a [u8], dialect: Dialect, scratch: &'a mut Vec<u8>)
     let is_rooted = !matches!(target.first(), None | Some(b'?' | b'#'));
     if is_rooted && (normal == target.len() || target[normal] == b'#') {
         let bytes = &target[..normal];
-        return PathQuery { bytes, is_robots_txt: asks_for_robots_txt(bytes) };
+        return PathQuery { bytes, is_robots_txt: bytes == ROBOTS_TXT };
     }
     let end = memchr::memchr(b'#', target).unwrap_or(target.len());
     let target = &target[..end];
@@ -62,7 +66,8 @@ pub fn prepare<'a>(target: &'a [u8], dialect: Dialect, scratch: &'a mut Vec<u8>)
     }
     scratch.extend_from_slice(&target[..normal]);
     push_normal(&target[normal..], dialect, scratch);
-    PathQuery { bytes: scratch, is_robots_txt: asks_for_robots_txt(target) }
+    // A path that had to change is another one.
+    PathQuery { bytes: scratch, is_robots_txt: false }
 }
 
 /// `text` with `%XX` of unreserved characters (RFC 3986 section 2.3) decoded and other `%xx` upper-cased.
@@ -109,10 +114,6 @@ pub fn of_url(url: &[u8]) -> Cow<'_, [u8]> {
         Some(path) => Cow::Owned([b"/", &url[path..end]].concat()),
         None => Cow::Borrowed(b"/"),
     }
-}
-
-fn asks_for_robots_txt(path: &[u8]) -> bool {
-    path.strip_prefix(b"/robots.txt").is_some_and(|rest| matches!(rest, [] | [b'?', ..]))
 }
 
 /// The number of bytes at the start of `target` that need no change; ends at a fragment.
@@ -378,8 +379,11 @@ mod tests {
         for dialect in [Dialect::Google, Dialect::Rfc9309] {
             let is =
                 |target: &str| prepare(target.as_bytes(), dialect, &mut Vec::new()).is_robots_txt();
-            for target in ["/robots.txt", "/robots.txt?", "/robots.txt?x=ツ", "/robots.txt#x"] {
+            for target in ["/robots.txt", "/robots.txt#x", "/robots.txt#ツ"] {
                 assert!(is(target), "{target}");
+            }
+            for target in ["/robots.txt?", "/robots.txt?x=ツ", "/robots.txt?x#y"] {
+                assert!(!is(target), "{target}");
             }
             for target in ["/Robots.txt", "/robots.txt/", "/robots.txt;x", "//robots.txt"] {
                 assert!(!is(target), "{target}");

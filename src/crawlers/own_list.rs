@@ -96,10 +96,7 @@ impl OwnList {
     fn registry(&self) -> std::result::Result<Registry, String> {
         let rows = table::read(&self.path, self.text().as_bytes());
         let rows = merged(builtin::rows(), rows.map_err(|err| err.to_string())?);
-        match rows.len() > usize::from(u16::MAX) {
-            true => Err(format!("more than {} crawlers; remove some", u16::MAX)),
-            false => Ok(Registry::new(rows)),
-        }
+        Registry::of_list(&self.path, rows).map_err(|err| err.to_string())
     }
 
     fn column(&self, name: &str) -> usize {
@@ -157,7 +154,7 @@ pub struct Checked {
 /// Checks the list at `path`.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If it cannot be read, or has too many crawlers.
 pub fn check(path: &Path) -> Result<Checked> {
     let text = read_file(path)?;
     let (rows, errors) = table::read_all(path, &text);
@@ -168,7 +165,7 @@ pub fn check(path: &Path) -> Result<Checked> {
     let own: Vec<(u64, String)> =
         rows.iter().map(|(line, row)| (*line, row.crawler.name.clone())).collect();
     let rows = rows.into_iter().map(|(_, row)| row).collect();
-    let registry = Registry::new(merged(builtin, rows));
+    let registry = Registry::of_list(path, merged(builtin, rows))?;
     let mut warnings = Vec::new();
     for (line, name) in &own {
         let id = registry.find(name).expect("its row was merged into the registry");

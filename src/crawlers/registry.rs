@@ -68,11 +68,17 @@ impl Registry {
     /// If the file cannot be read or a row is not valid.
     pub fn with_file(path: &Path) -> Result<Registry> {
         let text = read_file(path)?;
-        let rows = merged(builtin::rows(), table::read(path, &text)?);
+        Registry::of_list(path, merged(builtin::rows(), table::read(path, &text)?))
+    }
+
+    /// The registry of `rows`, some of which are in the file at `path`.
+    ///
+    /// # Errors
+    /// If they are too many.
+    pub(super) fn of_list(path: &Path, rows: Vec<LazyRow>) -> Result<Registry> {
         if rows.len() > usize::from(u16::MAX) {
             let why = format!(
-                "{} crawlers with the built-in ones, but at most {} are possible; remove \
-                         some",
+                "{} crawlers with the built-in ones, but at most {} are possible; remove some",
                 rows.len(),
                 u16::MAX
             );

@@ -85,9 +85,15 @@ impl Opened {
         matches!(&self.decoding, Decoding::Inflate(inflate) if inflate.may_be_cut())
     }
 
-    /// Bytes read so far, as they lie on disk.
+    /// Bytes read so far, as they lie on disk; of a damaged source, those before the damage. How many
+    /// more were read depends on the size of the reads and of the chunks.
     pub(crate) fn size_bytes(&self) -> u64 {
-        self.raw.size_bytes()
+        let read = self.raw.size_bytes();
+        match self.decoding {
+            // Something was read in which there is damage.
+            Decoding::Damaged(damage) => read.min(damage.offset_bytes.max(1)),
+            Decoding::Plain | Decoding::Inflate(_) => read,
+        }
     }
 
     /// Fills the start of `out`, which is not empty, and returns the number of bytes; 0 only at the

@@ -112,6 +112,37 @@ impl Day {
         Some(Day(days)).filter(|day| day.to_string() == text)
     }
 
+    /// The day that a text in another form means: `26.11.2026`, `11/26/2026`, `20261126`,
+    /// `yesterday`. `None` if it may be two days, as `11/12/2026`.
+    pub(crate) fn meant_by(text: &str) -> Option<Day> {
+        let today = || Zone::default().day_of(Timestamp::now().into());
+        match text.trim().to_ascii_lowercase().as_str() {
+            "now" | "today" => return Some(today()),
+            "yesterday" => return Some(today().plus(-1)),
+            "tomorrow" => return Some(today().plus(1)),
+            _ => {}
+        }
+        let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let parts: Vec<&str> = text.trim().split(['.', '/', '-', ' ']).collect();
+        let (year, month, day) = match parts[..] {
+            [date] if date.len() == 8 && date.is_ascii() => (&date[..4], &date[4..6], &date[6..]),
+            [year, month, day] if year.len() == 4 => (year, month, day),
+            [day, month, year] if year.len() == 4 && text.contains('.') => (year, month, day),
+            [first, second, year] if year.len() == 4 => {
+                let is_day = |part: &str| part.parse().is_ok_and(|number: u8| number > 12);
+                match (is_day(first), is_day(second)) {
+                    (true, false) => (year, second, first),
+                    (false, true) => (year, first, second),
+                    _ if first == second => (year, first, second),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let is_date = [year, month, day].iter().all(is_number);
+        is_date.then(|| Day::parse(&format!("{year}-{month:0>2}-{day:0>2}"))).flatten()
+    }
+
     /// `days` later, or earlier if it is negative; capped at the last day that can be written.
     pub(crate) fn plus(self, days: i32) -> Day {
         Day(self.0.saturating_add(days).clamp(*DAYS.start(), *DAYS.end()))
@@ -387,6 +418,34 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn days_in_other_forms_are_recognised_if_they_are_one_day() {
+        let check = |text: &str, expected: Option<&str>| {
+            let found = Day::meant_by(text).map(|day| day.to_string());
+            assert_eq!(found.as_deref(), expected, "{text}");
+        };
+        for text in [
+            "26.11.2026",
+            "26/11/2026",
+            "11/26/2026",
+            "26-11-2026",
+            "2026/11/26",
+            "2026.11.26",
+            "20261126",
+            " 26 11 2026 ",
+        ] {
+            check(text, Some("2026-11-26"));
+        }
+        check("1.2.2026", Some("2026-02-01"));
+        check("2026-2-1", Some("2026-02-01"));
+        check("11/11/2026", Some("2026-11-11"));
+        for text in ["", "11/12/2026", "31.02.2026", "soon", "1.2.26", "+1.02.2026", "é.é.2026"] {
+            check(text, None);
+        }
+        let days = ["yesterday", "Today", "tomorrow"].map(|text| Day::meant_by(text).unwrap());
+        assert_eq!((days[0].plus(1), days[1].plus(1)), (days[1], days[2]));
     }
 
     #[test]

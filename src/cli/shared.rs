@@ -103,7 +103,10 @@ pub(crate) fn origin(url: &str) -> Result<Origin> {
 
 /// Parses a day.
 pub(crate) fn day(text: &str) -> std::result::Result<Day, String> {
-    Day::parse(text).ok_or_else(|| "write a day such as 2026-11-20".to_owned())
+    Day::parse(text).ok_or_else(|| match Day::meant_by(text) {
+        Some(day) => format!("write {day}"),
+        None => "write a day such as 2026-11-20".to_owned(),
+    })
 }
 
 /// Prints `text` to standard output. A full disk or a closed pipe is an error.

@@ -7,7 +7,7 @@ use botaudit_robots::robots::usage::UsageSignal;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::time::{UtcTime, Window};
+use crate::time::{Day, UtcTime, Window};
 use crate::url::origin::Origin;
 
 use super::audit_config::{AuditConfig, OPTIONS, by_number};
@@ -110,7 +110,9 @@ impl AuditConfig {
             let time = zone.parse(text);
             if time.is_none() {
                 let why = format!("'{text}' is not a valid time");
-                faults.push(Fault::new(key, why).or_write("2026-01-31T12:00:00Z"));
+                let day = Day::meant_by(text).map(|day| day.to_string());
+                let example = day.unwrap_or_else(|| "2026-01-31T12:00:00Z".to_owned());
+                faults.push(Fault::new(key, why).or_write(example));
             }
             time
         };

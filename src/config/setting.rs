@@ -327,7 +327,7 @@ pub struct Fault {
     pub key: &'static str,
     why: Why,
     /// A valid value as an example.
-    example: Option<&'static str>,
+    example: Option<String>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -357,20 +357,21 @@ impl Fault {
     }
 
     /// Adds a valid value as an example.
-    pub(crate) fn or_write(self, example: &'static str) -> Fault {
-        Fault { example: Some(example), ..self }
+    pub(crate) fn or_write(self, example: impl Into<String>) -> Fault {
+        Fault { example: Some(example.into()), ..self }
     }
 
     /// The message for a command line.
     pub(crate) fn of_flags(&self) -> String {
         let key = flag(self.key);
-        let example = self.example.map(|example| format!("; write {key} {example}"));
+        let example = self.example.as_ref().map(|example| format!("; write {key} {example}"));
         format!("{key}: {}{}", self.why(flag), example.unwrap_or_default())
     }
 
     /// The message for a configuration file, which names the key itself.
     pub(crate) fn of_file(&self) -> String {
-        let example = self.example.map(|example| format!("; write {} = \"{example}\"", self.key));
+        let example =
+            self.example.as_ref().map(|example| format!("; write {} = \"{example}\"", self.key));
         self.why(str::to_owned) + &example.unwrap_or_default()
     }
 

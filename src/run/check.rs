@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::{collections::HashSet, ffi::OsString, fs::File};
 
-use crate::archive::{Store, import::time_named};
+use crate::archive::Store;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::explain::json::{json, undecided_json};
@@ -18,7 +18,7 @@ use crate::url::{origin::Origin, path::Dialect};
 
 use super::console::{Console, RunOutcome, SharedConsole, cannot_print};
 use super::crawlers::{or_token, registry, unknown_crawler};
-use super::sandbox::access_rights::TcpUse;
+use super::{robots::named::named_time, sandbox::access_rights::TcpUse};
 
 /// The longest URL that is accepted, in bytes. By default, Apache and nginx refuse a request line
 /// over 8 KiB. Every rule is tried in both dialects, and the time grows with the URL: the worst
@@ -119,9 +119,7 @@ impl CheckRun {
                        or fetch";
             return Err(Error::usage(why));
         }
-        time_named(text).ok_or_else(|| {
-            Error::usage(format!("'{text}' is not a valid time; write --at 2026-01-31T12:00:00Z"))
-        })
+        named_time(text)
     }
 
     fn judge(&self, registry: &Registry, ad_hoc_tokens: Option<Vec<String>>) -> Result<Judge> {

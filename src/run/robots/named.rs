@@ -6,7 +6,7 @@ use crate::archive::{import::time_named, reader::Archive, snapshot::HistoryEntry
 use crate::error::{Error, Result};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::run::{console::Console, sandbox::access_rights::TcpUse};
-use crate::time::UtcTime;
+use crate::time::{Day, UtcTime};
 use crate::url::origin::Origin;
 
 /// Checks that the archive `path` to be written is not one of `inputs`, and returns the files of the
@@ -71,11 +71,11 @@ pub(crate) fn named_origin(text: &str) -> Result<Origin> {
 /// Parses a time.
 pub(crate) fn named_time(text: &str) -> Result<UtcTime> {
     time_named(text).ok_or_else(|| {
-        let why = format!(
-            "'{text}' is not a valid time; write 2025-01-31T12:00:00Z, or \
-                           2025-01-31"
-        );
-        Error::usage(why)
+        let example = match Day::meant_by(text) {
+            Some(day) => day.to_string(),
+            None => "2025-01-31T12:00:00Z, or 2025-01-31".to_owned(),
+        };
+        Error::usage(format!("'{text}' is not a valid time; write {example}"))
     })
 }
 

@@ -234,6 +234,13 @@ impl ReportModel {
             && self.unread.is_none()
             && self.inputs.iter().all(|input| input.summary.damage.is_none())
     }
+
+    /// Whether all was read and enough was judged, or the user accepts that too little was judged.
+    pub(crate) fn is_sufficient(&self) -> bool {
+        let is_judged = self.coverage.failure().is_none() && !self.lacks_fetched;
+        let is_accepted = self.options.get("allow_unjudged").as_bool() == Some(true);
+        self.is_complete() && (is_judged || is_accepted)
+    }
 }
 
 #[cfg(test)]

@@ -53,7 +53,6 @@ impl MergeArgs {
             overwrite: self.force.overwrite(),
             limits: self.memory.limits(),
             view: self.summary.view(show.stream()),
-            has_summary: !self.quiet,
             console: console(show),
         };
         run.run()

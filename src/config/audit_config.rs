@@ -239,7 +239,7 @@ options! {
             }
             /// Whether a run may end well in which nothing, or too little, was judged.
             allow_unjudged: bool => {
-                number: 49, python: InPython::Refused,
+                number: 49, class: Class::Source, only_if_given: true, python: InPython::Refused,
                 help: "Exit with 0 although too little was judged, or --fetch got no answer",
             }
         }

@@ -10,7 +10,7 @@ use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
 use crate::audit::repeated_content::refuse_repeated_pipes;
 use crate::audit::tally::{Tally, file::TALLY, header};
 use crate::audit::{client::ClientKey, dns_names::DnsCandidates, evidence::EvidenceSink};
-use crate::audit::{identities::Identities, input_tally::Input, origin_options::OriginOptions};
+use crate::audit::{identities::Identities, origin_options::OriginOptions};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::{copies::Repeats, source::Source};
@@ -27,13 +27,15 @@ use crate::time::UtcTime;
 use super::collect::{CollectedInput, write_collected};
 use super::console::{Console, RunOutcome, STDOUT_NAME};
 use super::fetching::{archive_to_fill, fetch_logged};
+use super::files::refuse_swapped;
 use super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
 use super::formats::check_json_fields;
 use super::notes::{note_formats, note_repeats, note_rules, warn_of_robots_errors};
 use super::setup::{Setup, Verification};
-use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
+use super::written::{ResultFormat, WrittenReport};
+use super::written::{unwritten_report, warn_of_audit, warn_of_damage, write_report};
 
 /// An audit that is ready to run.
 #[derive(Debug)]
@@ -127,6 +129,7 @@ impl AuditRun {
             self.setup.console.warn(&format!("--since {since} is in the future"));
         }
         let judge = if self.setup.is_fetched() { None } else { Some(self.setup.judge()?) };
+        judge.iter().try_for_each(|judge| refuse_swapped(judge, &self.sources))?;
         let is_one_file = judge.as_ref().is_some_and(Judge::has_single_file);
         self.setup.options.draft = self.setup.draft(is_one_file)?.map(Arc::new);
         let collected = self.collected.take();
@@ -358,8 +361,7 @@ pub(crate) fn conclude(
 ) -> Result<(RunOutcome, Vec<MetCondition>)> {
     let WrittenReport { audit, summary, .. } = written;
     let Setup { config, thresholds, console, .. } = setup;
-    warn_of_damage(&audit.inputs, &**console);
-    audit.warnings.iter().for_each(|warning| console.warn(warning));
+    warn_of_audit(audit, &**console);
     warn_of_robots_errors(audit, &**console);
     let place = output.map(|path| visible(path.display().to_string().as_bytes()));
     let place = place.map_or_else(String::new, |path| format!("\nreport: {path}\n"));
@@ -368,13 +370,10 @@ pub(crate) fn conclude(
         thresholds.iter().filter_map(|threshold| threshold.met(audit, option)).collect();
     let is_met =
         !met.is_empty() || (config.fail_on_violations == Some(true) && audit.has_violations());
-    let is_judged = audit.coverage.failure().is_none();
-    let is_accepted = config.allow_unjudged == Some(true);
-    let is_whole = audit.is_complete() && ((is_judged && !audit.lacks_fetched) || is_accepted);
-    let outcome = match (is_whole, is_met) {
-        (false, _) => RunOutcome::Incomplete,
-        (true, true) => RunOutcome::Violations,
-        (true, false) => RunOutcome::Done,
+    let outcome = match audit.is_sufficient() {
+        false => RunOutcome::Incomplete,
+        true if is_met => RunOutcome::Violations,
+        true => RunOutcome::Done,
     };
     Ok((outcome, met))
 }
@@ -396,19 +395,6 @@ fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<Str
             "--evidence cannot have the name {}; write --evidence evidence.csv.gz",
             name.display()
         ))),
-    }
-}
-
-fn warn_of_damage(inputs: &[Input], console: &dyn Console) {
-    for input in inputs {
-        match &input.summary.damage {
-            Some(damage) if input.summary.size_bytes == 0 => console.warn(damage),
-            Some(damage) => {
-                let (name, lines) = (&input.summary.name, input.tally.lines());
-                console.warn(&format!("{name}: {damage}; lines before it were counted: {lines}"));
-            }
-            None => {}
-        }
     }
 }
 

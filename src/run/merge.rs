@@ -31,8 +31,6 @@ pub(crate) struct MergeRun {
     pub limits: TallyLimits,
     /// The display options of the summary.
     pub view: SummaryView,
-    /// Whether the summary is shown.
-    pub has_summary: bool,
     /// Who follows the run.
     pub console: SharedConsole,
 }
@@ -61,11 +59,11 @@ impl MergeRun {
         note_formats(&tally.header, console);
         let view = view_of_tally(self.view.clone(), &tally)?;
         let bytes = tally.to_bytes();
-        let report = self.has_summary.then(|| unwritten_report(tally, &view)).transpose();
-        let report = report.map_err(damaged)?;
+        let report = unwritten_report(tally, &view).map_err(damaged)?;
         console.write(&self.output, &bytes, replace)?;
-        report.map_or(Ok(()), |report| console.show(&report.summary))?;
-        Ok(RunOutcome::Done)
+        let outcome = report.outcome(console);
+        console.show(&report.summary)?;
+        Ok(outcome)
     }
 
     /// Whether the files are results of first passes; otherwise they should be tallies.

@@ -21,7 +21,7 @@ use crate::time::Day;
 
 use super::console::{RunOutcome, SharedConsole};
 use super::sandbox::access_rights::TcpUse;
-use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
+use super::written::{ResultFormat, unwritten_report, write_report};
 use super::{crawlers::view_of_tally, files::name_tallies, notes::note_formats};
 
 /// The most days in a range.
@@ -101,26 +101,24 @@ impl ReportRun {
         note_formats(&tally.header, console);
         note.iter().for_each(|note| console.warn(note));
         let view = view_of_tally(self.view.clone(), &tally)?;
-        match self.form {
+        let form = match self.form {
             ReportForm::Directory => {
                 let why = "no directory for the report; add -o report/";
-                self.write(tally, output.ok_or_else(|| Error::usage(why))?, &view, damaged)?;
+                let output = output.ok_or_else(|| Error::usage(why))?;
+                return self.write(tally, output, &view, damaged);
             }
-            ReportForm::Printed(ResultFormat::Text) => {
-                console.print(&unwritten_report(tally, &view).map_err(damaged)?.summary)?;
-            }
-            ReportForm::Printed(ResultFormat::Json) => {
-                let WrittenReport { audit, run_json, .. } =
-                    unwritten_report(tally, &view).map_err(damaged)?;
-                ResultFormat::Json.print(&audit, &run_json, console)?;
-            }
-            ReportForm::Printed(ResultFormat::Jsonl) => {
-                let audit = ReportModel::new(tally).map_err(damaged)?;
-                self.check_tables(&audit, &asked)?;
-                json_lines(&audit, &asked, &mut BufWriter::new(console.stdout()?))?;
+            ReportForm::Printed(form) => form,
+        };
+        let report = unwritten_report(tally, &view).map_err(damaged)?;
+        match form {
+            ResultFormat::Text => console.print(&report.summary)?,
+            ResultFormat::Json => form.print(&report.audit, &report.run_json, console)?,
+            ResultFormat::Jsonl => {
+                self.check_tables(&report.audit, &asked)?;
+                json_lines(&report.audit, &asked, &mut BufWriter::new(console.stdout()?))?;
             }
         }
-        Ok(RunOutcome::Done)
+        Ok(report.outcome(console))
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -193,7 +191,7 @@ impl ReportRun {
         output: &Path,
         view: &SummaryView,
         damaged: impl FnOnce(Error) -> Error,
-    ) -> Result<()> {
+    ) -> Result<RunOutcome> {
         let console = &*self.console;
         let staging = Staging::open(output)?;
         let kept = evidence_of(output);
@@ -208,12 +206,12 @@ impl ReportRun {
         }
         let evidence = EvidenceFile { name: kept.as_deref(), digest: digest.as_deref() };
         let write = || write_report(&staging, output, tally, evidence, view);
-        let WrittenReport { audit, summary, .. } =
-            console.timed("report written", write).map_err(damaged)?;
+        let report = console.timed("report written", write).map_err(damaged)?;
         staging.commit()?;
-        audit.warnings.iter().for_each(|warning| console.warn(warning));
+        let outcome = report.outcome(console);
         let path = visible(output.display().to_string().as_bytes());
-        console.print(&format!("{summary}\nreport: {path}\n"))
+        console.print(&format!("{}\nreport: {path}\n", report.summary))?;
+        Ok(outcome)
     }
 
     /// The reports of the days to merge, and a note on days without a report.

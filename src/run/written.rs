@@ -3,8 +3,8 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY};
+use crate::audit::{input_tally::Input, model::ReportModel};
 use crate::crawlers::{crawler::Crawler, identity::Identity};
 use crate::error::Result;
 use crate::pipeline::parallel::both;
@@ -19,7 +19,7 @@ use crate::table::escape::visible;
 use crate::table::schema::{Cell, Column};
 use crate::time::UtcTime;
 
-use super::console::{Console, cannot_print};
+use super::console::{Console, RunOutcome, cannot_print};
 
 /// A written report.
 #[derive(Debug)]
@@ -30,6 +30,34 @@ pub(crate) struct WrittenReport {
     pub summary: String,
     /// The text of `run.json`.
     pub run_json: Vec<u8>,
+}
+
+impl WrittenReport {
+    /// The outcome of a run that only reads tallies: what their audits failed for, it fails for.
+    pub(super) fn outcome(&self, console: &dyn Console) -> RunOutcome {
+        warn_of_audit(&self.audit, console);
+        if self.audit.is_sufficient() { RunOutcome::Done } else { RunOutcome::Incomplete }
+    }
+}
+
+/// Names damaged inputs, and all warnings of an audit.
+pub(super) fn warn_of_audit(audit: &ReportModel, console: &dyn Console) {
+    warn_of_damage(&audit.inputs, console);
+    audit.warnings.iter().for_each(|warning| console.warn(warning));
+}
+
+/// Names damaged inputs.
+pub(super) fn warn_of_damage(inputs: &[Input], console: &dyn Console) {
+    for input in inputs {
+        match &input.summary.damage {
+            Some(damage) if input.summary.size_bytes == 0 => console.warn(damage),
+            Some(damage) => {
+                let (name, lines) = (&input.summary.name, input.tally.lines());
+                console.warn(&format!("{name}: {damage}; lines before it were counted: {lines}"));
+            }
+            None => {}
+        }
+    }
 }
 
 /// The format of the result on standard output.

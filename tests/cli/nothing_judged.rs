@@ -3,7 +3,7 @@
 
 use std::net::TcpListener;
 
-use crate::program::{Ran, Sandbox, line};
+use crate::program::{Ran, Sandbox, gzip, line};
 
 const BOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 /// A person asks ChatGPT for a page, so robots.txt does not bind it.
@@ -35,7 +35,8 @@ fn nothing_judged(sandbox: &Sandbox, arguments: &str, why: &str) -> Ran {
     assert!(page.contains(": nothing could be judged</h1>"), "{page}");
     assert!(page.contains("<p class=\"headline\">No request could be judged: "), "{page}");
     assert!(!page.contains("class=\"tiles\"") && !page.contains("No known crawler broke"));
-    let again = sandbox.run("report report --format text").exits(0);
+    let again = sandbox.run("report report --format text").exits(3);
+    let again = again.complains(&format!("no request could be judged: {why}"));
     assert!(again.stdout.contains(", none could be judged, "), "{}", again.stdout);
     assert!(sandbox.run(&format!("audit -q {arguments} -o report")).exits(3).stdout.is_empty());
     ran
@@ -298,9 +299,9 @@ fn an_empty_file_is_not_taken_as_a_robots_txt_in_silence() {
     }
     sandbox.write("urls", "https://empty.example/x\n");
     let check = "check --crawler GPTBot https://empty.example/x";
-    for command in [check, "classify --token gptbot urls"] {
+    for (command, code) in [(check, 0), ("classify --token gptbot urls", 3)] {
         let why = "robots.db is an empty file, not a robots.txt, so it allows everything; use the";
-        sandbox.run(&format!("{command} --robots robots.db")).exits(0).complains(why);
+        sandbox.run(&format!("{command} --robots robots.db")).exits(code).complains(why);
         let ran = sandbox.run(&format!("{command} --robots robots")).exits(0);
         assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
     }
@@ -412,4 +413,45 @@ fn too_little_that_could_be_judged_is_not_enough() {
         page.contains("<p class=\"headline\">No request could be judged: no requests in")
             && !page.contains("class=\"tiles\"")
     );
+}
+
+/// A tally keeps what its audit failed for, so that nothing made of it says that all is well.
+#[test]
+fn what_an_audit_failed_for_fails_what_is_made_of_its_tally() {
+    let sandbox = sandbox();
+    let packed = gzip(line(2, "/private", 200, BOT).repeat(50).as_bytes());
+    sandbox.write("cut.log.gz", &packed[..packed.len() - 9]);
+    sandbox.write("page.html", "<html>\n");
+    let partial = |robots: &str, log: &str, code| {
+        let run = format!("audit -q --robots {robots} --partial {log}.tally --force {log}");
+        sandbox.run(&run).exits(code);
+    };
+    let check = |tallies: &str, code, why: &str| {
+        let merge = format!("merge {tallies} -o all --force");
+        for command in [
+            merge.clone(),
+            format!("{merge} -q"),
+            format!("report {tallies} -o report"),
+            format!("report {tallies} --format text"),
+            format!("report {tallies} --format json"),
+            format!("report {tallies} --format jsonl"),
+            "report all --format text".to_owned(),
+        ] {
+            let ran = sandbox.run(&command).exits(code).complains(why);
+            assert_eq!(ran.stderr.matches(why).count(), 1, "{command}: {}", ran.stderr);
+        }
+    };
+    partial("robots.txt", "access.log", 0);
+    partial("robots.txt", "cut.log.gz", 3);
+    let cut = "cut.log.gz: truncated gzip stream at byte";
+    check("cut.log.gz.tally", 3, cut);
+    check("access.log.tally cut.log.gz.tally", 3, cut);
+    partial("page.html", "access.log", 3);
+    check("access.log.tally", 3, "no request could be judged: page.html is not a robots.txt");
+    // What the user accepted is accepted again.
+    partial("page.html --allow-unjudged", "access.log", 0);
+    check("access.log.tally", 0, "no request could be judged: page.html is not a robots.txt");
+    sandbox.write("more.log", line(3, "/private", 200, BOT));
+    partial("page.html", "more.log", 3);
+    check("access.log.tally more.log.tally", 3, "no request could be judged: page.html is not");
 }

@@ -53,7 +53,7 @@ impl BatchReader<'_> {
                 }
             };
             let file = FileId::from_index(index);
-            let mut chunks = Chunks::new(file, opened, self.options.batch_bytes);
+            let mut chunks = Chunks::of_log(file, opened, self.options.batch_bytes);
             let writing = self.options.writing.unwrap_or_else(|| writing_of(&source.name));
             let head = chunks.head();
             // An empty list has no header, and no rows that would need one.
@@ -222,6 +222,8 @@ pub(crate) struct RenderedBatch {
     pub buffers: BatchBuffers,
     pub counts: VerdictCounts,
     pub rows: u64,
+    /// Rows that should be JSON objects and are not.
+    pub damaged: u64,
     pub counted: Option<CountedUrls>,
 }
 
@@ -256,6 +258,7 @@ impl QueueWorker for BatchWorker<'_> {
         let rows = InputRows::read(&form, text);
         let judged = judge(self.context, &form, rows, &mut self.memory);
         let (counts, rows) = (judged.counts(), judged.rows.len() as u64);
+        let damaged = judged.rows.damaged;
         self.count_progress(rows);
         let counted = match self.render {
             Some(render) => {
@@ -265,7 +268,7 @@ impl QueueWorker for BatchWorker<'_> {
             None => Some(CountedUrls::of(&judged.outcomes, self.context.crawlers)),
         };
         let buffers = BatchBuffers { text: judged.rows.into_buffer(), out };
-        self.results.send(sequence, RenderedBatch { buffers, counts, rows, counted });
+        self.results.send(sequence, RenderedBatch { buffers, counts, rows, damaged, counted });
         Ok(None)
     }
 

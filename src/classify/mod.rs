@@ -64,10 +64,11 @@ pub(crate) fn run(
     // One place counts all batches, so that the entry for others does not depend on the number of
     // threads.
     let write = |batch: RenderedBatch| {
-        let RenderedBatch { mut buffers, counts, rows, counted } = batch;
+        let RenderedBatch { mut buffers, counts, rows, damaged, counted } = batch;
         put(&buffers.out)?;
         buffers.out.clear();
         classified.rows += rows;
+        classified.damaged_lines += damaged;
         classified.counts.absorb(counts);
         let sums = classified.summary.as_mut().zip(counted);
         if let Some((summary, counted)) = sums {

@@ -53,6 +53,8 @@ pub(crate) struct ClassifyProgress {
 pub(crate) struct Classified {
     /// Rows that were judged.
     pub rows: u64,
+    /// Rows that should be JSON objects and are not.
+    pub damaged_lines: u64,
     /// All answers.
     pub counts: VerdictCounts,
     /// The summary, if it was requested.

@@ -18,6 +18,8 @@ pub struct InputRows {
     cells: Vec<Range<u32>>,
     /// The ends of the cells of each row.
     ends: Vec<u32>,
+    /// Lines that should be JSON objects and are not.
+    pub(crate) damaged: u64,
 }
 
 /// One row.
@@ -46,6 +48,7 @@ impl InputRows {
             text: Vec::with_capacity(bytes),
             cells: Vec::with_capacity(rows * cells),
             ends: Vec::with_capacity(rows),
+            damaged: 0,
         }
     }
 
@@ -55,7 +58,7 @@ impl InputRows {
         let cells: Vec<Range<u32>> =
             ends.map(|end| std::mem::replace(&mut start, end)..end).collect();
         let ends = (1..=to_u32(cells.len())).collect();
-        InputRows { text, cells, ends }
+        InputRows { text, cells, ends, damaged: 0 }
     }
 
     /// How many there are.
@@ -148,6 +151,8 @@ impl InputRows {
         let names: Vec<&String> = wanted.all().collect();
         for line in lines(chunk).filter(|line| !line.trim_ascii().is_empty()) {
             let members = members(line, &names);
+            rows.damaged += u64::from(members.is_none());
+            let members = members.unwrap_or_default();
             rows.push_cell(line);
             (0..names.len()).for_each(|digit| rows.push_json_value(members[digit]));
             rows.end_row();
@@ -219,12 +224,15 @@ fn to_u32(number: usize) -> u32 {
 const WANTED_MAX: usize = 3;
 
 /// The members `names` of the object `line`, in this order. Of several members with one name, the
-/// last counts. All are missing if the line is not an object.
-pub(crate) fn members<'l>(line: &'l [u8], names: &[&String]) -> [Option<&'l RawValue>; WANTED_MAX] {
+/// last counts. `None` if the line is not an object.
+fn members<'l>(line: &'l [u8], names: &[&String]) -> Option<FoundMembers<'l>> {
     let mut reader = serde_json::Deserializer::from_slice(line);
     let found = reader.deserialize_map(Members(names));
-    found.and_then(|found| reader.end().map(|()| found)).unwrap_or_default()
+    found.and_then(|found| reader.end().map(|()| found)).ok()
 }
+
+/// The values of the members that are read.
+type FoundMembers<'l> = [Option<&'l RawValue>; WANTED_MAX];
 
 struct Members<'n>(&'n [&'n String]);
 
@@ -321,7 +329,7 @@ mod tests {
     #[track_caller]
     fn check(line: &str, expected: [Option<&str>; 2]) {
         let names = ["url".to_owned(), "t\"".to_owned()];
-        let found = members(line.as_bytes(), &[&names[0], &names[1]]);
+        let found = members(line.as_bytes(), &[&names[0], &names[1]]).unwrap_or_default();
         let found = found.map(|value| value.map(RawValue::get));
         assert_eq!(found[..2], expected, "{line}");
     }
@@ -340,7 +348,7 @@ mod tests {
     #[test]
     fn one_member_may_be_wanted_twice() {
         let name = "url".to_owned();
-        let found = members(br#"{"url":"a"}"#, &[&name, &name]);
+        let found = members(br#"{"url":"a"}"#, &[&name, &name]).unwrap();
         assert!(found[0].is_some() && found[1].is_some());
     }
 }

@@ -181,7 +181,9 @@ impl ClassifyRun {
         judge: &Judge,
     ) -> Result<RunOutcome> {
         let nothing_read = classified.rows == 0 && classified.damages.len() == sources.len();
-        let damages = [classified.damages, failure_messages(&judge.failures())].concat();
+        let not_json = damaged_message(classified.damaged_lines);
+        let lists = classified.damages.into_iter().chain(not_json);
+        let damages: Vec<String> = lists.chain(failure_messages(&judge.failures())).collect();
         if let Some(first) = damages.first().filter(|_| nothing_read) {
             return Err(Error::usage(first.clone()));
         }
@@ -197,20 +199,34 @@ impl ClassifyRun {
             true => judge.foreign_files(),
             false => judge.foreign_files_in_short(),
         };
-        let notes = judge.ignored_message().into_iter().chain(foreign).chain(judge.slow_message());
+        let notes = judge.ignored_message().into_iter().chain(foreign);
+        let notes = notes.chain(judge.cut_message()).chain(judge.slow_message());
         damages.iter().cloned().chain(notes).for_each(|damage| self.console.warn(&damage));
-        self.console.say(&totals(&classified.counts, classified.rows));
-        let others = VerdictWord::ALL.into_iter().filter(|word| *word != VerdictWord::InvalidUrl);
-        if others.map(|word| classified.counts.of(word)).sum::<u64>() == 0 {
-            let logs = sources.iter().filter_map(|source| self.log_message(source));
-            logs.take(1).for_each(|message| self.console.warn(&message));
-        }
-        if !damages.is_empty() {
+        let totals = totals(&classified.counts, classified.rows);
+        self.console.say(&totals);
+        let is_judged = self.check_judged(&classified.counts, &totals, sources);
+        // A page that a server sent as robots.txt, as an archive shows it, allows everything.
+        let is_robots_txt = judge.has_history() || judge.foreign_files().is_empty();
+        if !damages.is_empty() || !is_judged || !is_robots_txt {
             return Ok(RunOutcome::Incomplete);
         }
         let is_failure =
             self.fails_on_disallowed && classified.counts.of(VerdictWord::Disallowed) > 0;
         Ok(if is_failure { RunOutcome::Disallowed } else { RunOutcome::Done })
+    }
+
+    /// Whether any URL was judged, or there was none; if not, the user is told.
+    fn check_judged(&self, counts: &VerdictCounts, totals: &str, sources: &[Source]) -> bool {
+        let of = |words: &[VerdictWord]| words.iter().map(|word| counts.of(*word)).sum::<u64>();
+        let judged = of(&[VerdictWord::Allowed, VerdictWord::Disallowed, VerdictWord::Grace]);
+        if judged > 0 || of(&VerdictWord::ALL) == 0 {
+            return true;
+        }
+        let is_invalid = of(&VerdictWord::ALL) == counts.of(VerdictWord::InvalidUrl);
+        let mut logs = sources.iter().filter(|_| is_invalid).filter_map(|it| self.log_message(it));
+        let why = logs.next().unwrap_or_else(|| format!("{totals}; the column reason says why"));
+        self.console.warn(&format!("no URL could be judged: {why}"));
+        false
     }
 
     /// The crawlers of the rows, and the names that the judge must know.
@@ -309,6 +325,14 @@ impl ClassifyRun {
         };
         self.layout.unwrap_or_else(by_name)
     }
+}
+
+/// A sentence that `lines` are damaged, if any are.
+fn damaged_message(lines: u64) -> Option<String> {
+    (lines > 0).then(|| {
+        let lines = counted(lines, "line");
+        format!("not a JSON object: {lines}, counted as invalid-url; the lists may be damaged")
+    })
 }
 
 /// How many URLs got which verdict.

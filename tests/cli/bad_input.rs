@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::program::{Sandbox, gzip, line};
+use crate::program::{Sandbox, Table, gzip, line};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 
@@ -324,4 +324,39 @@ fn a_configuration_has_a_limit_and_its_reports_a_place() {
     sandbox.write("a.toml", format!("{site}output = \"elsewhere\"\n"));
     sandbox.run("nightly -q --config a.toml").exits(0);
     sandbox.run("nightly -q --config a.toml").exits(0);
+}
+
+/// Half a rule is another rule: `Disallow: /last` would become `Disallow: /`.
+#[test]
+fn a_robots_txt_past_its_limit_is_cut_at_a_line_and_named() {
+    let sandbox = sandbox();
+    let mut text = "User-agent: *\nDisallow: /private\n".to_owned();
+    text += &"#".repeat(512_000 - 12 - text.len());
+    text += "\nDisallow: /last\nDisallow: /after\n";
+    sandbox.write("large.txt", &text);
+    sandbox.write("robots/a.example.txt", &text);
+    let targets = ["/private", "/last", "/after", "/other"];
+    let log = targets.map(|target| line(1, target, 200, BINGBOT));
+    sandbox.write("access.log", log.concat());
+    sandbox
+        .write("urls.txt", targets.map(|target| format!("https://a.example{target}\n")).concat());
+    let why = "only the lines within the first 512,000 bytes count";
+    for robots in ["large.txt", "robots"] {
+        let audit =
+            format!("audit --robots {robots} --origin https://a.example -o report access.log");
+        sandbox.run(&audit).exits(0).complains(why);
+        assert_eq!(sandbox.table("report/violations.csv").cells("pattern"), ["/private"]);
+        assert!(sandbox.text("report/report.html").contains(why));
+        let again = sandbox.run("report report --format text").exits(0);
+        again.complains(why);
+        let classify = format!("classify --robots {robots} --crawler bingbot urls.txt");
+        let ran = sandbox.run(&classify).exits(0).complains(why);
+        let verdicts = Table::parse(&ran.stdout).cells("verdict");
+        assert_eq!(verdicts, ["disallowed", "allowed", "allowed", "allowed"]);
+    }
+    sandbox.write("botaudit.toml", "[sites.a]\nlogs = ['access.log']\nrobots = 'large.txt'\n");
+    sandbox.run("nightly --day 2026-03-01").exits(0).complains(why);
+    sandbox.write("short.txt", &text[..512_000 - 12]);
+    let audit = "audit --robots short.txt --origin https://a.example access.log";
+    assert!(!sandbox.run(audit).exits(0).stderr.contains("512,000"));
 }

@@ -233,7 +233,7 @@ fn junk_is_reported_and_never_fatal() {
         " | invalid-url | no-host",
         " | invalid-url | bad-host",
         "https://h9.example | unknown | nothing-known",
-        "https://h9.example | allowed | robots-txt",
+        "https://h9.example | unknown | nothing-known",
         "https://h0.example | allowed | robots-txt",
         "https://h0.example | allowed | no-rule-matches",
     ];
@@ -286,7 +286,7 @@ fn json_lines_go_in_and_out() {
     let sandbox = sandbox();
     let input = "{\"id\":1,\"link\":\"https:\\/\\/h0.example/a\"}\nbroken\n{\"link\":null}\n";
     let options = "--token bot -q --field link --format jsonl -";
-    let ran = classify(&sandbox, options, input).exits(0);
+    let ran = classify(&sandbox, options, input).exits(3);
     let lines: Vec<serde_json::Value> =
         ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[0]["input"]["id"], 1);

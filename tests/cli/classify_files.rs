@@ -206,3 +206,62 @@ fn quotes_that_are_not_closed_are_named() {
     let ran = classify(3, &long).exits(3);
     ran.complains(&format!("warning: list.csv:8: a quote {message}"));
 }
+
+#[test]
+fn lists_in_utf_16_are_read() {
+    let sandbox = sandbox();
+    let text = "n,url\n1,https://h.example/a\n2,https://h.example/b\n";
+    let units = || "\u{feff}".encode_utf16().chain(text.encode_utf16());
+    sandbox.write("little.csv", units().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+    sandbox.write("big.csv.gz", crate::program::gzip(&big));
+    for list in ["little.csv", "big.csv.gz"] {
+        let ran = classify(&sandbox, list, b"").exits(0);
+        assert_eq!(Table::parse(&ran.stdout).cells("n verdict"), ["1 | disallowed", "2 | allowed"]);
+    }
+}
+
+#[test]
+fn lines_that_are_not_json_objects_are_damage() {
+    let sandbox = sandbox();
+    let good = r#"{"url":"https://h.example/b"}"#;
+    for (list, lines) in [
+        (format!("{good}\n{{bad\n{good}\n[]\n{good} x\n"), "3 lines"),
+        (format!("{good}\n{{\"url\":\"https"), "1 line"),
+    ] {
+        let ran = classify(&sandbox, "--input-format jsonl -", list.as_bytes()).exits(3);
+        ran.complains(&format!("not a JSON object: {lines}, counted as invalid-url"));
+    }
+    // An object without a URL is not damaged, and neither is one with a number.
+    let odd = format!("{good}\n{{}}\n{{\"url\":5}}\n\n");
+    let ran = classify(&sandbox, "--input-format jsonl -", odd.as_bytes()).exits(0);
+    assert!(!ran.stderr.contains("JSON"), "{}", ran.stderr);
+}
+
+#[test]
+fn nothing_judged_is_no_success() {
+    let sandbox = sandbox();
+    for (list, counts) in [
+        ("nothing\n", "1 URL; 1 invalid-url"),
+        ("https://other.example/\nx\n", "2 URLs; 1 unknown, 1 invalid-url"),
+    ] {
+        let ran = classify(&sandbox, "-", list.as_bytes()).exits(3);
+        ran.complains(&format!("no URL could be judged: {counts}; the column reason says why"));
+    }
+    classify(&sandbox, "-", b"https://other.example/\nhttps://h.example/b\n").exits(0);
+    classify(&sandbox, "-", b"").exits(0);
+    // Files of the user, one of many or the only one.
+    let rules = "User-agent: *\nDisallow: /a\n";
+    let utf16: Vec<u8> =
+        "\u{feff}".encode_utf16().chain(rules.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    for file in
+        [b"<!DOCTYPE html>\n<html>\n".to_vec(), crate::program::gzip(rules.as_bytes()), utf16]
+    {
+        sandbox.write("robots/k.example.txt", &file);
+        let list = b"https://h.example/b\nhttps://k.example/a\n";
+        classify(&sandbox, "-", list).exits(3).complains("k.example.txt is ");
+        sandbox.write("alone.txt", &file);
+        let run = "classify --robots alone.txt --token bot -";
+        sandbox.run_with_input(run, list).exits(3).complains("alone.txt is ");
+    }
+}

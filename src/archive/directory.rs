@@ -109,6 +109,21 @@ impl Directory {
     }
 }
 
+/// The robots.txt files in the directory `path`, by name: those for hosts, and `robots.txt` itself.
+pub(crate) fn files_in(path: &Path) -> Vec<PathBuf> {
+    let mut files = vec![path.join("robots.txt")];
+    files.retain(|file| file.is_file());
+    for (path, kind) in visible_entries_and_kinds(path).unwrap_or_default() {
+        // Each entry alone, so that two files for one host are no error.
+        let mut alone = Directory::default();
+        let _ = alone.add(path, kind);
+        files.extend(alone.files().map(Path::to_owned));
+    }
+    files.sort();
+    files.dedup();
+    files
+}
+
 /// Whether the path of this kind is a file, or something that gives an error when it is read.
 fn is_file(path: &Path, kind: io::Result<FileType>) -> bool {
     let is_broken = |err: io::Error| err.kind() != io::ErrorKind::NotFound || path.is_symlink();

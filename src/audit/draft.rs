@@ -30,12 +30,19 @@ impl Draft {
     /// The draft that `judge` has as its single file.
     ///
     /// # Errors
-    /// If it has no single file.
+    /// If it has no single file, or that is not a robots.txt.
     pub fn new(judge: Judge, scope: DraftScope) -> Result<Draft> {
         let source = judge.source(None).unwrap_or_default();
         let robots = judge
             .unnamed()
             .ok_or_else(|| Error::usage("--what-if needs a file, the draft of a robots.txt"))?;
+        if let Some(what) = robots.foreign {
+            return Err(Error::usage(format!(
+                "--what-if: {source} is {}, not a robots.txt; a draft that allows everything has the \
+                 lines User-agent: * and Disallow:",
+                what.as_str()
+            )));
+        }
         let summary = DraftSummary { source, digest: robots.digest, scope };
         Ok(Draft { judge, robots, summary })
     }

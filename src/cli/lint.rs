@@ -21,7 +21,7 @@ const HELP: &str = include_str!("help/lint.txt");
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "lint"), after_long_help = HELP)]
 pub(crate) struct LintArgs {
-    /// robots.txt files, or - for standard input.
+    /// robots.txt files, directories of them, or - for standard input.
     #[arg(required_unless_present_any = ["list", "explain"], value_name = "FILE")]
     files: Vec<OsString>,
 

@@ -145,8 +145,8 @@ fn escaped(mut err: clap::Error) -> clap::Error {
     err
 }
 
-/// What to say of a log without a command, of a crawler in place of a subcommand, and of `--version`
-/// after a command.
+/// What to say of a log without a command, of a crawler in place of a subcommand, of `--version`
+/// after a command, and of `-r`.
 fn misplaced(err: &clap::Error, is_of_crawlers: bool) -> Option<String> {
     let text = |kind| match err.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -167,10 +167,13 @@ fn misplaced(err: &clap::Error, is_of_crawlers: bool) -> Option<String> {
                 )
             })
         }
-        ErrorKind::UnknownArgument => {
-            let is_version = matches!(text(ContextKind::InvalidArg)?, "--version" | "-V");
-            is_version.then(|| "commands have no --version; run: botaudit --version".to_owned())
-        }
+        ErrorKind::UnknownArgument => match text(ContextKind::InvalidArg)? {
+            "--version" | "-V" => {
+                Some("commands have no --version; run: botaudit --version".to_owned())
+            }
+            "-r" => Some("-r is not an option; write --robots robots.txt".to_owned()),
+            _ => None,
+        },
         _ => None,
     }
 }

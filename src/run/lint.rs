@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{ffi::OsString, io};
 
+use crate::archive::directory::files_in;
 use crate::error::{Error, Result};
 use crate::files::{read_up_to, take_up_to};
 use crate::lint::catalogue::{LINTS, Lint, Severity};
@@ -62,19 +63,20 @@ impl LintRun {
         let console = &*self.console;
         let registry = registry(self.crawlers.as_deref())?;
         let mut inputs = Outputs::new(Overwrite::Own);
-        self.files.iter().for_each(|file| inputs.reads("a robots.txt", Path::new(file)));
+        let files: Vec<PathBuf> = self.files.iter().flat_map(|file| files_of(file)).collect();
+        files.iter().for_each(|file| inputs.reads("a robots.txt", file));
         console.begin_with(&inputs, TcpUse::None);
         let names = KnownTokens::new(&registry);
         let mut done = Vec::new();
         let (mut outcome, mut unread) = (RunOutcome::Done, None);
-        for file in &self.files {
-            match read(Path::new(file)) {
+        for file in &files {
+            match read(file) {
                 Ok(body) => {
                     let remarks = self.remarks(&body, &names);
                     if self.is_failure(&remarks) {
                         outcome = RunOutcome::Violations;
                     }
-                    let path = Path::new(file).display().to_string();
+                    let path = file.display().to_string();
                     match self.form {
                         FindingsForm::Text => console.print(&findings_text(&path, &remarks))?,
                         FindingsForm::Github => console.print(&findings_github(&path, &remarks))?,
@@ -117,17 +119,22 @@ impl LintRun {
     }
 }
 
+/// The files of an argument: itself, or the robots.txt files of a directory, as `--robots` names
+/// them. Files for one host may differ here, because lint is to find mistakes.
+fn files_of(argument: &OsString) -> Vec<PathBuf> {
+    let path = PathBuf::from(argument);
+    let found = if path.is_dir() { files_in(&path) } else { Vec::new() };
+    if found.is_empty() { vec![path] } else { found }
+}
+
 fn read(path: &Path) -> Result<Vec<u8>> {
     if let Some(url) = path.to_str().filter(|text| text.contains("://") && !path.exists()) {
         let why = format!("is a URL, and lint reads files; run: curl -s {url} | botaudit lint -");
         return Err(Error::invalid_file(path, why));
     }
     if path.is_dir() {
-        let file = path.join("robots.txt");
-        let why = match file.is_file() {
-            true => format!("is a directory; run: botaudit lint {}", file.display()),
-            false => "is a directory; name the robots.txt files in it".to_owned(),
-        };
+        let why = "is a directory without robots.txt files; name them robots.txt, example.com.txt or \
+                   example.com/robots.txt";
         return Err(Error::invalid_file(path, why));
     }
     let read = match path == Path::new("-") {

@@ -88,8 +88,11 @@ pub(crate) fn warn_of_robots_errors(audit: &ReportModel, console: &dyn Console) 
         }
     }
     errors.iter().take(SHOWN_MAX).for_each(|(_, text)| console.warn(text));
-    if let Some((name, _)) = errors.get(SHOWN_MAX) {
+    if let Some((first, _)) = errors.get(SHOWN_MAX) {
         let more = errors.len() - SHOWN_MAX;
+        // The files of an archive are not files of the user.
+        let robots = audit.options.get("robots").as_str();
+        let name = robots.filter(|path| Path::new(path).is_dir()).unwrap_or(first);
         console.warn(&format!("{more} more robots.txt errors; botaudit lint {name} shows all"));
     }
 }

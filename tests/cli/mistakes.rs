@@ -130,14 +130,65 @@ fn lint_of_a_url_and_of_a_directory() {
     check(&sandbox, &format!("lint {url}"), 2, &[&next]);
     sandbox.write("site/robots.txt", RULES);
     sandbox.write("robots/a.example", RULES);
+    sandbox.write("robots/b.example/robots.txt", "Disallow: /a\n");
+    sandbox.write("robots/README", "Not a robots.txt\n");
+    sandbox.write("empty/README", "");
+    sandbox.run("lint site").exits(0);
+    let ran = sandbox.run("lint robots site").exits(1);
+    let named = ["robots/a.example", "robots/b.example/robots.txt", "site/robots.txt"];
+    named.iter().for_each(|name| assert!(ran.stdout.contains(name), "{}", ran.stdout));
+    assert!(!ran.stdout.contains("README"), "{}", ran.stdout);
     check(
         &sandbox,
-        "lint site",
+        "lint empty",
         2,
-        &["site: is a directory; run: botaudit lint site/robots.txt\n"],
+        &["empty: is a directory without robots.txt files; name them"],
     );
-    let next = "robots: is a directory; name the robots.txt files in it\n";
-    check(&sandbox, "lint robots", 2, &[next]);
+}
+
+/// The warning of an audit names a command that works.
+#[test]
+fn lint_of_the_directory_of_an_audit() {
+    let sandbox = sandbox();
+    for host in ["a", "b", "c", "d"] {
+        let rules = "User-agent: *\nDisallow: x\nDisallow: y\n";
+        sandbox.write(&format!("many/{host}.example"), rules);
+    }
+    let hosts = ["a.example:443", "b.example:443", "c.example:443", "d.example:443"];
+    sandbox.write("hosts.log", of_hosts(&hosts));
+    let ran = sandbox.run("audit --robots many hosts.log").exits(0);
+    let ran = ran.complains("more robots.txt errors; botaudit lint many shows all");
+    assert_eq!(ran.stderr.matches("shows all").count(), 1);
+    assert!(sandbox.run("lint many").exits(1).stdout.contains("many/d.example"));
+}
+
+#[test]
+fn a_log_and_a_robots_txt_that_are_swapped() {
+    let sandbox = sandbox();
+    sandbox.write_gz("a.log.gz", line(1, "/private", 200, BOT));
+    for (log, what) in
+        [("access.log", "an access log"), ("a.log.gz", "other text without a User-agent line")]
+    {
+        let why = format!(
+            "--robots and the log are swapped: {log} is {what}, and robots.txt is a robots.txt; write \
+             --robots robots.txt {log}"
+        );
+        check(&sandbox, &format!("audit --robots {log} robots.txt"), 2, &[&why]);
+    }
+}
+
+#[test]
+fn a_day_in_another_form_and_a_short_flag() {
+    let sandbox = sandbox();
+    let audit = "audit --robots robots.txt access.log";
+    for day in ["26.11.2025", "11/26/2025", "20251126"] {
+        let why = format!("--since: '{day}' is not a valid time; write --since 2025-11-26");
+        check(&sandbox, &format!("{audit} --since {day}"), 2, &[&why]);
+    }
+    let ran = sandbox.run(&format!("{audit} --until yesterday")).exits(2);
+    ran.complains("--until: 'yesterday' is not a valid time; write --until 20");
+    let why = "-r is not an option; write --robots robots.txt";
+    check(&sandbox, "audit -r robots.txt access.log", 2, &[why]);
 }
 
 #[test]
@@ -195,9 +246,10 @@ fn a_log_in_place_of_a_list_of_urls() {
     let run = "classify --robots robots.txt --crawler GPTBot -o v.csv";
     let next = "https.log is an access log (vhost_combined), not a list of URLs; to audit it, run: \
                 botaudit audit --robots robots.txt https.log\n";
-    check(&sandbox, &format!("{run} https.log"), 0, &["1 URL; 1 invalid-url", next]);
+    let why = "no URL could be judged: https.log is an access log";
+    check(&sandbox, &format!("{run} https.log"), 3, &["1 URL; 1 invalid-url", why, next]);
     sandbox.write("urls.txt", "nothing\n");
-    let said = sandbox.run(&format!("{run} urls.txt")).exits(0).stderr;
+    let said = sandbox.run(&format!("{run} urls.txt")).exits(3).stderr;
     assert!(said.contains("1 invalid-url") && !said.contains("access log"), "{said}");
 }
 
@@ -298,7 +350,7 @@ fn something_else_as_robots_txt() {
         let ran = check(&sandbox, &check_run, 0, &[&warning, next]);
         assert_eq!(ran.stderr.matches("warning").count(), 1, "{}", ran.stderr);
         let classify = format!("classify --robots {name} --crawler GPTBot urls");
-        check(&sandbox, &classify, 0, &[&warning, next]);
+        check(&sandbox, &classify, 3, &[&warning, next]);
         let found = sandbox.run(&format!("lint {name}")).exits(1).stdout;
         assert!(found.contains(&format!("[{code}]")) && found.contains(": 1 error\n"), "{found}");
     }
@@ -508,7 +560,7 @@ fn many_files_that_are_not_robots_txt_are_one_warning() {
         let urls: String = hosts.iter().map(|host| format!("https://{host}/\n")).collect();
         sandbox.write("urls", urls);
         let run = format!("classify {flags} --robots robots --crawler GPTBot urls");
-        let stderr = sandbox.run(&run).exits(0).stderr;
+        let stderr = sandbox.run(&run).exits(3).stderr;
         let lines = stderr.lines().filter(|line| line.starts_with("warning: ")).map(str::to_owned);
         lines.collect::<Vec<String>>()
     };

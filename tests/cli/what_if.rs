@@ -194,6 +194,16 @@ fn what_cannot_be_meant_is_refused() {
     let run = |arguments: &str| {
         sandbox.run(&format!("audit --robots robots.txt {arguments} access.log")).exits(2)
     };
+    for (name, text, what) in [
+        ("page.html", "<!DOCTYPE html>\n<html></html>\n", "an HTML page"),
+        ("empty.txt", "", "an empty file"),
+    ] {
+        sandbox.write(name, text);
+        run(&format!("--what-if {name}"))
+            .complains(&format!("--what-if: {name} is {what}, not a robots.txt; a draft that"));
+    }
+    run("--what-if access.log")
+        .complains("--what-if: access.log is an access log, not a robots.txt");
     run("--what-if missing.txt").complains("cannot read robots.txt missing.txt");
     run("--what-if-for https://a.example")
         .complains("--what-if-for: it has no effect without --what-if");

@@ -2,7 +2,8 @@
 //!
 //! It sends an unconditional GET of `/robots.txt` (RETR over FTP), follows at least five redirects,
 //! and reads the first 500 KiB. The answer applies to the requested origin, whichever origin gave
-//! it. Each redirect is checked before it is followed. Only HTTP redirects count: frames, scripts
+//! it. Each redirect is checked before it is followed. One to a URL that the robots.txt of its own
+//! host disallows for `*` is not followed, so it counts as 404. Only HTTP redirects count: frames, scripts
 //! and `meta refresh` are bodies.
 
 use std::{net::SocketAddr, path::Path, time::Instant};
@@ -10,6 +11,7 @@ use std::{net::SocketAddr, path::Path, time::Instant};
 use url::Url;
 
 use crate::error::Error;
+use crate::matcher::robots_txt::RobotsTxt;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
@@ -97,6 +99,18 @@ pub(super) struct Walk {
     /// The end of the time for all fetches.
     until: Option<Instant>,
     waiting_since: Instant,
+    follows: Follows,
+}
+
+/// Which redirects are followed.
+#[derive(Debug)]
+enum Follows {
+    /// All that the settings allow.
+    All,
+    /// Those to URLs that the robots.txt of their host allows.
+    Allowed,
+    /// The same; the robots.txt of the host of the next request is fetched first.
+    After(Box<Walk>),
 }
 
 /// The state of a fetch after a request.
@@ -114,7 +128,10 @@ impl Walk {
         until: Option<Instant>,
     ) -> Result<Box<Walk>, Box<Fetched>> {
         match robots_url(origin) {
-            Ok(url) => Ok(Box::new(Walk::new(url, settings, until))),
+            Ok(url) => {
+                let walk = Walk::new(url, settings, until);
+                Ok(Box::new(Walk { follows: Follows::Allowed, ..walk }))
+            }
             Err(why) => Err(Box::new(Fetched::not_asked(origin, why))),
         }
     }
@@ -129,12 +146,16 @@ impl Walk {
             deadline: Deadline::new(settings.total_timeout, settings.read_timeout),
             until,
             waiting_since: Instant::now(),
+            follows: Follows::All,
         }
     }
 
     /// The host of the next request.
     pub(crate) fn host(&self) -> &str {
-        self.target.host_str().unwrap_or_default()
+        match &self.follows {
+            Follows::After(first) => first.host(),
+            Follows::All | Follows::Allowed => self.target.host_str().unwrap_or_default(),
+        }
     }
 
     /// Sends all requests.
@@ -153,6 +174,10 @@ impl Walk {
         if self.is_out_of_time() {
             return self.given_up();
         }
+        if let Follows::After(first) = self.follows {
+            self.follows = Follows::Allowed;
+            return self.after(first.ask(settings));
+        }
         self.deadline.extend(self.waiting_since.elapsed());
         if self.asked.is_empty() {
             self.way.fetched_at = jiff::Timestamp::now().into();
@@ -164,7 +189,7 @@ impl Walk {
         if is_timeout && self.is_out_of_time() {
             return self.given_up();
         }
-        let Walk { mut way, mut asked, target, hop, private, deadline, until, .. } = *self;
+        let Walk { mut way, mut asked, target, hop, private, deadline, until, follows, .. } = *self;
         let answer = match answer {
             Ok(answer) => Ok(answer),
             Err(Stop::Failed(problem)) => Err(problem),
@@ -189,9 +214,18 @@ impl Walk {
             Following::To(target) => {
                 let hop = Some(Redirect { status: answer.status, location: target.to_string() });
                 let waiting_since = Instant::now();
-                let walk =
-                    Walk { way, asked, target, hop, private, deadline, until, waiting_since };
-                Step::Next(Box::new(walk))
+                let walk = Walk {
+                    way,
+                    asked,
+                    target,
+                    hop,
+                    private,
+                    deadline,
+                    until,
+                    waiting_since,
+                    follows,
+                };
+                Step::Next(Box::new(walk.checked_first(settings)))
             }
             Following::Stuck(why) => Step::Done(Box::new(way.end(outcome, why))),
             Following::End => {
@@ -200,6 +234,49 @@ impl Walk {
                 Step::Done(Box::new(way.end(outcome, answer.note)))
             }
         }
+    }
+
+    /// The same after a fetch of the robots.txt of the target's host, if that decides about the
+    /// target. A target on the host whose robots.txt is being fetched cannot be decided by it.
+    fn checked_first(self, settings: &Settings) -> Walk {
+        let of_host = self.target.join("/robots.txt");
+        let of_host = of_host.ok().filter(|url| *url != self.target && !self.asked.contains(url));
+        let (Follows::Allowed, Some(url)) = (&self.follows, of_host) else { return self };
+        let first = Walk::new(url, settings, self.until);
+        let first = Walk { private: self.private, deadline: self.deadline, ..first };
+        Walk { follows: Follows::After(Box::new(first)), ..self }
+    }
+
+    /// The state after a request for the robots.txt of the target's host.
+    fn after(mut self: Box<Walk>, step: Step) -> Step {
+        let found = match step {
+            Step::Next(first) => {
+                self.follows = Follows::After(first);
+                return Step::Next(self);
+            }
+            Step::Done(found) => found,
+        };
+        let target = self.target.as_str();
+        let (outcome, why) = match found.outcome {
+            FetchOutcome::Status(200..=299) if !is_allowed(&found.body, target) => {
+                let status = self.hop.as_ref().map_or(404, |hop| hop.status);
+                (
+                    FetchOutcome::Status(status),
+                    "a redirect to a URL that robots.txt disallows there",
+                )
+            }
+            FetchOutcome::Status(429 | 500..) => {
+                (found.outcome, "a redirect to a host whose robots.txt is unreachable")
+            }
+            // If the host cannot be reached, the request for the target shows it, too.
+            FetchOutcome::Status(_) | FetchOutcome::Failure(_) | FetchOutcome::NotAsked => {
+                self.waiting_since = Instant::now();
+                return Step::Next(self);
+            }
+            FetchOutcome::GivenUp => return self.given_up(),
+        };
+        let note = format!("{why}: {}", excerpt(target));
+        Step::Done(Box::new(self.way.end(outcome, note)))
     }
 
     fn is_out_of_time(&self) -> bool {
@@ -289,6 +366,12 @@ fn within_reach(
         (true, Private::Allowed) => Ok(found),
         (true, Private::Refused) => Err(found[0]),
     }
+}
+
+/// Whether the robots.txt `body` allows `url` to `*`.
+fn is_allowed(body: &[u8], url: &str) -> bool {
+    let nobody: [&str; 0] = [];
+    RobotsTxt::parse(body).matcher(nobody).is_ok_and(|rules| rules.is_allowed(url))
 }
 
 /// What follows `answer`, which is from the last URL of `asked`.

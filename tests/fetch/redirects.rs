@@ -131,13 +131,52 @@ fn a_redirect_may_leave_the_host_and_fail_there() {
         assert_eq!(hops(&fetched), [(301, &*fetched.final_url)], "{location}");
         assert!(fetched.final_url.starts_with(&location), "{location}");
     };
-    let other = Server::saying(response("200 OK", "", RULES));
+    let other = with_robots(b"User-agent: *\nDisallow: /y\n");
     check(format!("http://localhost:{}/x", other.port), Status(200));
     check(format!("{}/", other.origin()), Status(200));
     check(format!("{}/gone", Server::saying(response("410 Gone", "", b"")).origin()), Status(410));
     check("http://nobody.invalid/".to_owned(), Failure(Dns));
     check(format!("https://127.0.0.1:{}/", deaf_port()), Failure(Connect));
     check(format!("ftp://127.0.0.1:{}/robots.txt", deaf_port()), Failure(Connect));
+}
+
+/// `/robots.txt` has `rules`; everything else has other rules.
+fn with_robots(rules: &'static [u8]) -> Server {
+    Server::http(move |head, stream| {
+        let body = if path_of(head) == "/robots.txt" { rules } else { RULES };
+        send(stream, &response("200 OK", "", body));
+    })
+}
+
+/// As a missing robots.txt, but with the status of the redirect.
+#[test]
+fn a_redirect_to_what_robots_txt_disallows_there_is_not_followed() {
+    let rules = b"User-agent: *\nDisallow: /rules/\nUser-agent: googlebot\nDisallow: /\n";
+    let other = with_robots(rules);
+    let check = |path: &str, outcome: FetchOutcome, paths: &[&str]| {
+        other.requests.lock().unwrap().clear();
+        let fetched = leading_to(format!("{}{path}", other.origin())).fetch();
+        assert_eq!(fetched.outcome, outcome, "{path} {}", fetched.note);
+        let asked: Vec<String> = {
+            let requests = other.requests.lock().unwrap();
+            requests.iter().map(|head| path_of(head).to_owned()).collect()
+        };
+        assert_eq!(asked, paths, "{path}");
+        fetched
+    };
+    let fetched = check("/rules/r.txt", Status(301), &["/robots.txt"]);
+    assert!(fetched.body.is_empty() && fetched.chain.is_empty(), "{fetched:?}");
+    assert!(fetched.note.starts_with("a redirect to a URL that robots.txt disallows there: http"));
+    check("/r.txt", Status(200), &["/robots.txt", "/r.txt"]);
+    check("/robots.txt?x", Status(200), &["/robots.txt", "/robots.txt?x"]);
+    let fetched = check("/robots.txt", Status(200), &["/robots.txt"]);
+    assert_eq!(fetched.body, rules);
+    // A site whose own robots.txt is elsewhere on it.
+    assert_eq!(leading_to("/rules/r.txt".to_owned()).fetch().outcome, Status(200));
+    // Nothing is known of the rules there.
+    let down = Server::saying(response("503 Down", "", b""));
+    let fetched = leading_to(format!("{}/r.txt", down.origin())).fetch();
+    assert_eq!((fetched.outcome, down.requests.lock().unwrap().len()), (Status(503), 1));
 }
 
 #[test]

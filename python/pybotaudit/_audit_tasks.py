@@ -209,13 +209,12 @@ def merge(table: pa.Table) -> pa.Table:
     if len(tallies) > 1:
         # What cannot be merged now cannot be merged later: it is no reason to try again.
         try:
-            tally, said = merged(tallies)
+            # The report says what is wrong with the whole; a part may lack what the others have.
+            tally, _ = merged(tallies)
         except RuntimeError as failure:
             batches.append(_part_row(part, error=str(failure)))
         else:
             batches.append(_part_row(part, tally))
-            if said.warnings or said.is_incomplete:
-                batches.append(_part_row(part, said=said))
     else:
         batches.extend(_part_row(part, tally) for tally in tallies)
     return pa.concat_tables([pa.Table.from_batches(batches, _PART), others.cast(_PART)])

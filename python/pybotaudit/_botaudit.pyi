@@ -18,13 +18,21 @@ KEPT_BYTES_MAX: int
 class RobotsTxt:
     """A parsed robots.txt. Parsing never fails: what is not a rule is skipped.
 
-    `body` is the file, of which the first 512,000 bytes count; `dialect` is "google" or "rfc9309".
+    `body` is the text, of which the lines in the first 512,000 bytes count; `dialect` is "google" or
+    "rfc9309". The name of a file is refused: `RobotsTxt.from_file` reads one.
     """
 
     def __new__(cls, body: str | bytes, dialect: str = "google") -> RobotsTxt: ...
     @staticmethod
     def parse(body: str | bytes, dialect: str = "google") -> RobotsTxt:
         """As the constructor."""
+    @staticmethod
+    def from_file(path: str | PathLike[str], dialect: str = "google") -> RobotsTxt:
+        """The robots.txt in a file.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
     @overload
     def is_allowed(self, product_token: str, target: str | bytes) -> bool:
         """Whether the crawler with this product token may request the target: a path or a URL.

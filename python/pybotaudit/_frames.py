@@ -15,6 +15,9 @@ import pyarrow as pa
 
 from pybotaudit import _arrow, _botaudit
 
+_PANDAS_MAX = 2
+"""The last major version whose data frames are read and written."""
+
 Output = Sequence[tuple[Any, int | None]]
 """The names of the columns to write; the index of the input's column, or None for an answer."""
 
@@ -40,9 +43,9 @@ def frame_of(data: Any, column: str) -> Frame | None:
     """The data frame or series `data`, a series as the column `column`; None for other data."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if _is(data, pandas, "Series"):
-        return _Pandas(data.to_frame(column))
+        return _Pandas(_checked(pandas, data).to_frame(column))
     if _is(data, pandas, "DataFrame"):
-        return _Pandas(data)
+        return _Pandas(_checked(pandas, data))
     if _is(data, polars, "Series"):
         return _Polars(data.alias(column).to_frame())
     if _is(data, polars, "DataFrame"):
@@ -53,6 +56,16 @@ def frame_of(data: Any, column: str) -> Frame | None:
 def text_of(name: Any) -> str:
     """The name of a column as a text, for Arrow; columns of pandas may have others."""
     return name if isinstance(name, str) else repr(name)
+
+
+def _checked(pandas: Any, data: Any) -> Any:
+    """`data` of a version of pandas whose types of columns are known here."""
+    if int(pandas.__version__.split(".")[0]) > _PANDAS_MAX:
+        raise TypeError(
+            f"data frames of pandas {pandas.__version__} are not supported; install 'pandas<3', "
+            "or pass pyarrow.Table.from_pandas(frame)"
+        )
+    return data
 
 
 def _is(data: Any, module: Any, name: str) -> bool:

@@ -10,12 +10,28 @@ use pyo3::prelude::*;
 /// `OSError` or one of its subclasses if the operating system refused something, otherwise
 /// `ValueError`.
 pub fn exception(err: Error) -> PyErr {
-    let text = with_arguments(&err.to_string());
+    let text = with_calls(&err.to_string());
     match err.source().and_then(|cause| cause.downcast_ref::<io::Error>()) {
         Some(cause) => io::Error::new(cause.kind(), text).into(),
         None => PyValueError::new_err(text),
     }
 }
+
+/// `text` with what Python has in place of flags and commands. A command to run stays one, with its
+/// flags: `python -m pybotaudit audit --robots robots.txt`.
+fn with_calls(text: &str) -> String {
+    let is_command = |rest: &str| COMMANDS.contains(&rest.split(' ').next().unwrap_or_default());
+    let clauses = text.split("; ").map(|clause| match clause.split_once("botaudit ") {
+        Some((before, rest)) if !before.ends_with("py") && is_command(rest) => {
+            with_arguments(before) + "python -m pybotaudit " + rest
+        }
+        _ => with_arguments(clause),
+    });
+    clauses.collect::<Vec<_>>().join("; ")
+}
+
+/// Commands that messages name.
+const COMMANDS: [&str; 6] = ["audit", "crawlers", "formats", "lint", "report", "robots"];
 
 /// Flags of commands that are arguments of functions, beside those of settings.
 const OTHERS: [&str; 3] = ["at", "every", "jobs"];

@@ -1,5 +1,10 @@
 //! One robots.txt, its rules for one crawler, and its mistakes.
 
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use botaudit::archive::writer::KEPT_BYTES_MAX;
 use botaudit::digest::Digest;
 use botaudit::judge::{crawl_delay::AskedDelay, profile::CrawlerProfile};
 use botaudit::lint::catalogue::LINTS;
@@ -11,7 +16,7 @@ use botaudit::table::escape::visible;
 use botaudit::{Decision, Dialect, Registry, StarGroups};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::{PyBytes, PyString, PyType};
 
 use crate::failure::exception;
 
@@ -23,6 +28,37 @@ fn bytes_of<'py>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<u8>> {
         let kind = value.get_type();
         PyTypeError::new_err(format!("{name} must be str or bytes, not {kind}"))
     })
+}
+
+/// The body of a robots.txt. The name of a file would be a body without rules, which allows
+/// everything, so it is refused; `instead` says what reads a file.
+fn body_of(value: &Bound<'_, PyAny>, instead: &str) -> PyResult<Vec<u8>> {
+    let is_path = !value.is_instance_of::<PyString>() && value.hasattr("__fspath__")?;
+    if is_path {
+        let why = format!("body is a path, not the text of a robots.txt; use {instead}");
+        return Err(PyTypeError::new_err(why));
+    }
+    let body = bytes_of(value, "body")?;
+    if !value.is_instance_of::<PyString>() || body.iter().any(|byte| b"\r\n".contains(byte)) {
+        return Ok(body);
+    }
+    let text = String::from_utf8_lossy(&body);
+    let ends_as_one = text.to_ascii_lowercase().ends_with("robots.txt");
+    let is_name = ends_as_one || Path::new(&*text).exists();
+    // Such as `Sitemap: /robots.txt`.
+    if !is_name || foreign(&parse_body(&body)).is_none() {
+        return Ok(body);
+    }
+    let (text, use_) = (
+        visible(&body),
+        match text.contains("://") {
+            true => "pybotaudit.fetch, or pass the text of the file",
+            false => instead,
+        },
+    );
+    Err(PyValueError::new_err(format!(
+        "body '{text}' is a name, not the text of a robots.txt; use {use_}"
+    )))
 }
 
 fn dialect_of(name: &str) -> PyResult<Dialect> {
@@ -41,9 +77,21 @@ impl RobotsTxt {
     #[new]
     #[pyo3(signature = (body, dialect="google"))]
     fn new(body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<RobotsTxt> {
-        let (body, dialect) = (bytes_of(body, "body")?, dialect_of(dialect)?);
-        let robots = botaudit::RobotsTxt::parse(body).with_dialect(dialect);
-        Ok(RobotsTxt { robots, dialect })
+        let (body, dialect) = (body_of(body, "RobotsTxt.from_file")?, dialect_of(dialect)?);
+        Ok(RobotsTxt::of_body(body, dialect))
+    }
+
+    /// The robots.txt in the file at `path`.
+    #[staticmethod]
+    #[pyo3(signature = (path, dialect="google"))]
+    fn from_file(path: PathBuf, dialect: &str) -> PyResult<RobotsTxt> {
+        let dialect = dialect_of(dialect)?;
+        let unreadable =
+            |err: io::Error| io::Error::new(err.kind(), format!("{}: {err}", path.display()));
+        let mut body = Vec::new();
+        let file = File::open(&path).map_err(unreadable)?;
+        file.take(KEPT_BYTES_MAX as u64).read_to_end(&mut body).map_err(unreadable)?;
+        Ok(RobotsTxt::of_body(body, dialect))
     }
 
     /// As the constructor.
@@ -176,6 +224,10 @@ enum Sender {
 }
 
 impl RobotsTxt {
+    fn of_body(body: Vec<u8>, dialect: Dialect) -> RobotsTxt {
+        RobotsTxt { robots: botaudit::RobotsTxt::parse(body).with_dialect(dialect), dialect }
+    }
+
     /// Groups with line, user agents, rules and Crawl-delay as written.
     fn group_parts(&self) -> Vec<GroupParts> {
         let text = self.robots.parsed();
@@ -261,7 +313,8 @@ type Findings = Vec<(u32, &'static str, &'static str, String, String)>;
 /// See `pybotaudit.lint`, which gives these tuples names.
 #[pyfunction]
 pub fn lint(py: Python<'_>, body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<Findings> {
-    let (body, dialect) = (bytes_of(body, "body")?, dialect_of(dialect)?);
+    let instead = "pybotaudit.lint(pathlib.Path(name).read_bytes())";
+    let (body, dialect) = (body_of(body, instead)?, dialect_of(dialect)?);
     Ok(py.detach(|| {
         let registry = Registry::builtin();
         let mut found = botaudit::lint::lint(&body, &KnownTokens::new(&registry), dialect);

@@ -267,3 +267,12 @@ def test_more_rows_than_a_batch_holds(
     assert list(found.index) == [at for at in data.index for _ in range(2)]
     as_polars = two.classify(polars.from_pandas(data))
     assert as_polars["origin"].cast(polars.String).to_list() == list(found["origin"])
+
+
+def test_a_version_of_pandas_whose_types_are_not_known_is_refused(
+    classifier: pybotaudit.Classifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pandas, "__version__", "3.0.1")
+    for data in (frame(), frame()["url"]):
+        with pytest.raises(TypeError, match=r"pandas 3\.0\.1 are not supported; install"):
+            classifier.classify(data)

@@ -221,6 +221,20 @@ mod tests {
     use crate::crawlers::crawler::Visibility;
 
     #[test]
+    fn too_many_crawlers_are_an_error() {
+        let row = |number| {
+            let crawler = Crawler::once_known(format!("bot{number}")).into();
+            super::super::builtin::LazyRow { crawler, test: None }
+        };
+        let path = Path::new("own.csv");
+        let rows = |count: usize| (0..count).map(row).collect();
+        assert!(Registry::of_list(path, rows(10)).is_ok());
+        let refused = Registry::of_list(path, rows(usize::from(u16::MAX) + 1)).unwrap_err();
+        let why = "own.csv: 65536 crawlers with the built-in ones, but at most 65535 are possible";
+        assert!(refused.to_string().starts_with(why), "{refused}");
+    }
+
+    #[test]
     fn all_errors_and_warnings_are_named_with_their_lines() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("own.csv");

@@ -241,6 +241,28 @@ fn truncated_anywhere_gives_what_came_before() {
     }
 }
 
+/// In a report, the size of a damaged log does not depend on how it was read.
+#[test]
+fn the_size_of_what_is_damaged_is_that_before_the_damage() {
+    let size = |reader: Box<dyn Read + Send>, step: usize| {
+        let mut opened = Opened::new(reader, None, &Arc::default());
+        let mut buffer = vec![0; step];
+        while opened.read(&mut buffer).is_ok_and(|count| count > 0) {}
+        opened.size_bytes()
+    };
+    for kind in ALL {
+        let (_, good) = sample(kind);
+        for at in (0..good.len()).filter(|at| at % 61 == 10) {
+            let mut bytes = good.clone();
+            bytes[at] ^= 0xff;
+            let bytes = || Cursor::new(bytes.clone());
+            let sizes = [size(Box::new(bytes()), 1 << 16), size(Box::new(Slow(bytes())), 7)];
+            assert_eq!(sizes[0], sizes[1], "{kind:?} byte {at}");
+            assert!(sizes[0] > 0, "{kind:?} byte {at}");
+        }
+    }
+}
+
 #[test]
 fn damage_anywhere_is_reported_or_harmless() {
     for kind in ALL {

@@ -51,14 +51,15 @@ pub struct RuledDay {
 /// The sums of each crawler at each origin in the tally of `day`.
 pub(super) fn actors(site: &str, day: Day, tally: &Tally) -> impl Iterator<Item = ActorDay> {
     tally.counts.origins.iter().flat_map(move |origin| {
-        origin.rows.iter().map(move |((crawler, identity), row)| ActorDay {
+        let fetches = origin.successful_fetches();
+        origin.rows.iter().zip(fetches).map(move |(((crawler, identity), row), fetches)| ActorDay {
             site: site.to_owned(),
             day,
             origin: origin.origin_key.to_string(),
             crawler: tally.header.crawlers[crawler.index()].name.clone(),
             identity: identity.as_str().to_owned(),
             sums: row.total(),
-            successful_fetches: row.robots_fetches.successful_fetches,
+            successful_fetches: fetches,
         })
     })
 }

@@ -10,7 +10,7 @@ use crate::numbers::{counted, percent};
 use crate::report::nights::{EventRow, TrendRow};
 use crate::time::Day;
 
-use super::state::rows::{ActorDay, LineDay, RuledDay};
+use super::state::rows::{ActorDay, LATE_LINES, LOG_SILENT, LineDay, RuledDay};
 
 /// The number of earlier days that a rate is compared with.
 const RATE_DAYS: i32 = 7;
@@ -145,9 +145,31 @@ fn fallen_silent(
             "the logs have no line of this day, after {} on {day}",
             counted(*lines, "line")
         );
-        Some(of_site(site, next, "log-silent", (lines.to_string(), "0".to_owned()), message))
+        Some(of_site(site, next, LOG_SILENT, (lines.to_string(), "0".to_owned()), message))
     });
     silent.collect()
+}
+
+/// Silent days of earlier nights whose lines came late, of `remembered` events: they were silent when they were
+/// reported.
+pub(crate) fn no_longer_silent(remembered: &[EventRow], lines: &[LineDay]) -> Vec<EventRow> {
+    let has_lines = |event: &EventRow| {
+        let found = lines.iter().find(|of| of.site == event.site && of.day == event.day);
+        found.is_some_and(|of| of.lines > 0)
+    };
+    let silent = remembered.iter().filter(|event| event.kind == LOG_SILENT && has_lines(event));
+    let is_late_for = |late: &EventRow, event: &EventRow| {
+        late.kind == LATE_LINES && late.site == event.site && late.source == event.day.to_string()
+    };
+    let now = silent.map(|event| {
+        let late = remembered.iter().find(|late| is_late_for(late, event));
+        let came = late.map_or_else(
+            || "lines came late".to_owned(),
+            |late| format!("{} came late, on {}", late.now, late.day),
+        );
+        EventRow { message: format!("{}; {came}", event.message), ..event.clone() }
+    });
+    now.collect()
 }
 
 /// Days with requests of crawlers of which none was judged, each after a day with judged ones.

@@ -1,6 +1,6 @@
 //! Nights: `trend.csv` and `events.csv`, the tables over all days, and the summary of a night as plain text for a mail.
 
-use std::io;
+use std::{collections::BTreeSet, io};
 
 use crate::audit::coverage::Coverage;
 use crate::crawlers::{identity::Identity, registry::Registry};
@@ -102,33 +102,58 @@ const NOTICES_MAX: usize = 8;
 /// The most events printed.
 const EVENTS_MAX: usize = 20;
 
+/// The most earlier days printed for each site: those that changed, the last ones first.
+const EARLIER_DAYS_MAX: usize = 3;
+
 /// The result of one site.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SiteNight {
     /// Its name.
     pub site: String,
-    /// The day of the report.
+    /// The requested day.
     pub day: Option<Day>,
-    /// The path of the report.
-    pub report: String,
-    /// The sums of all crawlers that are not spoofed; `None` if the site could not be audited.
-    pub sums: Option<Sums>,
-    /// Whether requests were judged.
-    pub coverage: Coverage,
-    /// Name, violations and judged requests of the crawlers with violations that are not spoofed.
-    pub violators: Vec<(String, u64, u64)>,
+    /// The requested day and all others whose counts changed since the last run, the last one first; empty if the site
+    /// could not be audited.
+    pub days: Vec<DayResult>,
     /// Damage and mistakes, one line each.
     pub notices: Vec<String>,
+    /// The metrics of the requested day.
+    pub metrics: Option<DayMetrics>,
+}
+
+/// The result of one day of a site.
+#[derive(Clone, Debug)]
+pub(crate) struct DayResult {
+    /// The day.
+    pub day: Day,
+    /// The path of its report.
+    pub report: String,
+    /// The sums of all crawlers that are not spoofed.
+    pub sums: Sums,
+    /// Whether requests were judged.
+    pub coverage: Coverage,
+    /// The crawlers with violations that are not spoofed, most violations first.
+    pub violators: Vec<Violator>,
     /// The conditions that rows of the day meet.
     pub met: Vec<MetCondition>,
-    /// The metrics of the day.
-    pub metrics: Option<DayMetrics>,
+}
+
+/// A crawler with violations on a day.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Violator {
+    /// Its name.
+    pub crawler: String,
+    /// Its identity.
+    pub identity: Identity,
+    /// Its requests at all origins.
+    pub sums: Sums,
 }
 
 impl SiteNight {
     /// Whether it could not be audited, or has something to act upon.
     pub(crate) fn is_news(&self) -> bool {
-        self.sums.is_none() || !self.notices.is_empty() || !self.met.is_empty()
+        let is_met = || self.days.iter().any(|day| !day.met.is_empty());
+        self.days.is_empty() || !self.notices.is_empty() || is_met()
     }
 }
 
@@ -152,16 +177,21 @@ pub(crate) fn night_text(sites: &[SiteNight], events: &[EventRow]) -> String {
 
 /// One line, usable as the subject of a mail.
 fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
-    let mut judged = sites.iter().filter(|night| night.coverage.judged() > 0).peekable();
-    let is_any_judged = judged.peek().is_some();
-    let violations: u64 = sum(judged.filter_map(|night| night.sums).map(|sums| sums.violations));
-    let notices: usize = sites.iter().map(|night| night.notices.len() + night.met.len()).sum();
-    let mut headline = match is_any_judged {
+    let days = || sites.iter().flat_map(|night| &night.days);
+    let judged = || days().filter(|of| of.coverage.judged() > 0);
+    let violations: u64 = sum(judged().map(|of| of.sums.violations));
+    let notices: usize = sites.iter().map(|night| night.notices.len()).sum();
+    let problems = notices + days().map(|of| of.met.len()).sum::<usize>();
+    let mut headline = match judged().next().is_some() {
         true => format!("{HEADLINE_START}{}", counted(violations, "violation")),
         false => format!("{HEADLINE_START}nothing judged"),
     };
-    if notices > 0 {
-        headline += &format!(", {}", counted(notices as u64, "problem"));
+    let distinct: BTreeSet<Day> = days().map(|of| of.day).collect();
+    if distinct.len() > 1 {
+        headline += &format!(" on {} days", distinct.len());
+    }
+    if problems > 0 {
+        headline += &format!(", {}", counted(problems as u64, "problem"));
     }
     if !events.is_empty() {
         headline += &format!(", {}", counted(events.len() as u64, "event"));
@@ -170,41 +200,32 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
 }
 
 fn site_text(night: &SiteNight) -> String {
-    let SiteNight { site, day, report, sums, coverage, violators, notices, met, metrics: _ } =
-        night;
-    let day = day.map_or_else(String::new, |day| format!(" on {day}"));
-    let mut text = format!("\n{site}{day}\n");
-    match sums {
-        None => text += "  could not be audited\n",
-        Some(sums) => {
-            let outcome = match coverage {
-                Coverage::Nothing(_) => "no request could be judged".to_owned(),
-                Coverage::NoRequest => "none judged".to_owned(),
-                Coverage::NoneBound => "none that robots.txt can bind".to_owned(),
-                Coverage::TooLittle { .. } | Coverage::Enough { .. } => violations_words(sums),
-            };
-            text += &format!(
-                "  {} of known crawlers, {outcome}\n  {}\n",
-                counted(sums.requests, "request"),
-                visible(report.as_bytes())
-            );
-        }
+    let SiteNight { site, day, days, notices, metrics: _ } = night;
+    let mut text = match (days.is_empty(), day) {
+        (true, Some(day)) => format!("\n{site} on {day}\n  could not be audited\n"),
+        (true, None) => format!("\n{site}\n  could not be audited\n"),
+        (false, _) => String::new(),
+    };
+    let is_requested = |of: &&DayResult| Some(of.day) == *day;
+    let earlier: Vec<&DayResult> = days.iter().filter(|of| !is_requested(of)).collect();
+    for of in days.iter().filter(is_requested) {
+        text += &format!("\n{site} on {}\n{}", of.day, day_text(of));
     }
-    for (crawler, violations, judged) in violators.iter().take(CRAWLERS_MAX) {
-        let rate = percent(*violations, *judged);
+    for of in earlier.iter().take(EARLIER_DAYS_MAX) {
+        text +=
+            &format!("\n{site} on {}, which changed since the last run\n{}", of.day, day_text(of));
+    }
+    if let Some(rest) = earlier.get(EARLIER_DAYS_MAX..).filter(|rest| !rest.is_empty()) {
+        let violations: u64 = sum(rest.iter().map(|of| of.sums.violations));
+        let met: usize = rest.iter().map(|of| of.met.len()).sum();
+        let (first, last) = (rest[rest.len() - 1].day, rest[0].day);
         text += &format!(
-            "  {:>10}  {rate:>7}  {}\n",
-            grouped(*violations),
-            visible(crawler.as_bytes())
+            "\n{site} on {} between {first} and {last}, which changed since the last run\n  {}\n",
+            counted(rest.len() as u64, "other day"),
+            counted(violations, "violation")
         );
-    }
-    if violators.len() > CRAWLERS_MAX {
-        text += &format!("  ... and {} more, see summary.csv\n", violators.len() - CRAWLERS_MAX);
-    }
-    for condition in met {
-        text += &format!("  ! {}\n", visible(condition.message.as_bytes()));
-        for row in &condition.rows {
-            text += &format!("      {}\n", visible(row.as_bytes()));
+        if met > 0 {
+            text += &format!("  ! {} met on these days\n", counted(met as u64, "condition"));
         }
     }
     for what in notices.iter().take(NOTICES_MAX) {
@@ -216,22 +237,70 @@ fn site_text(night: &SiteNight) -> String {
     text
 }
 
+/// The result of a day, without a heading.
+fn day_text(of: &DayResult) -> String {
+    let DayResult { day: _, report, sums, coverage, violators, met } = of;
+    let outcome = match coverage {
+        Coverage::Nothing(_) => "no request could be judged".to_owned(),
+        Coverage::NoRequest => "none judged".to_owned(),
+        Coverage::NoneBound => "none that robots.txt can bind".to_owned(),
+        Coverage::TooLittle { .. } | Coverage::Enough { .. } => violations_words(sums),
+    };
+    let mut text = format!(
+        "  {} of known crawlers, {outcome}\n  {}\n",
+        counted(sums.requests, "request"),
+        visible(report.as_bytes())
+    );
+    for Violator { crawler, identity, sums } in violators.iter().take(CRAWLERS_MAX) {
+        let rate = percent(sums.violations, sums.allowed + sums.violations);
+        text += &format!(
+            "  {:>10}  {rate:>7}  {} ({})\n",
+            grouped(sums.violations),
+            visible(crawler.as_bytes()),
+            identity.as_str()
+        );
+    }
+    if violators.len() > CRAWLERS_MAX {
+        text += &format!("  ... and {} more, see summary.csv\n", violators.len() - CRAWLERS_MAX);
+    }
+    for condition in met {
+        text += &format!("  ! {}\n", visible(condition.message.as_bytes()));
+        for row in &condition.rows {
+            text += &format!("      {}\n", visible(row.as_bytes()));
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The day `ago` days before `last`.
+    fn of_day(last: &str, ago: i32) -> DayResult {
+        let day = Day::parse(last).unwrap().plus(-ago);
+        let violator = |n| Violator {
+            crawler: format!("bot {n}"),
+            identity: Identity::Verified,
+            sums: Sums { requests: 20, allowed: 10, violations: 10, ..Sums::default() },
+        };
+        DayResult {
+            day,
+            report: format!("reports/shop/{day}"),
+            sums: Sums { requests: 2_000, allowed: 900, violations: 100, ..Sums::default() },
+            coverage: Coverage::Enough { judged: 1_000 },
+            violators: (1..=9).map(violator).collect(),
+            met: vec![MetCondition { message: "m".to_owned(), rows: vec!["r".to_owned()] }],
+        }
+    }
+
     #[test]
     fn a_night_fits_on_a_page() {
-        let sums = Sums { requests: 2_000, allowed: 900, violations: 100, ..Sums::default() };
         let shop = SiteNight {
             site: "shop".to_owned(),
             day: Day::parse("2026-11-20"),
-            report: "reports/shop/2026-11-20".to_owned(),
-            sums: Some(sums),
-            coverage: Coverage::Enough { judged: 1_000 },
-            violators: (1..=9).map(|n| (format!("bot {n}"), 10, 20)).collect(),
+            days: (0..9).map(|ago| of_day("2026-11-20", ago)).collect(),
             notices: vec!["a\u{7}b".to_owned()],
-            met: vec![MetCondition { message: "m".to_owned(), rows: vec!["r".to_owned()] }],
             metrics: None,
         };
         let blog = SiteNight { site: "blog".to_owned(), ..SiteNight::default() };
@@ -247,13 +316,21 @@ mod tests {
         };
         let text = night_text(&[shop, blog], &vec![row; 30]);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "botaudit: 100 violations, 2 problems, 30 events");
+        assert_eq!(lines[0], "botaudit: 900 violations on 9 days, 10 problems, 30 events");
         assert!(text.contains("\nshop on 2026-11-20\n  2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n"), "{text}");
         assert!(text.contains("  ... and 4 more, see summary.csv\n"), "{text}");
         assert!(text.contains("\nblog\n  could not be audited\n"), "{text}");
         assert!(text.contains("  shop on 2026-11-20: the robots.txt of x changed\n"), "{text}");
-        assert!(text.contains("  ... and 10 more, see events.csv\n") && lines.len() < 60, "{text}");
-        assert!(text.contains("  ! m\n      r\n  ! a"), "{text}");
+        assert!(text.contains("  ... and 10 more, see events.csv\n") && lines.len() < 90, "{text}");
+        assert!(text.contains("  ! m\n      r\n"), "{text}");
+        assert!(text.contains("  ! a"), "{text}");
+        assert!(text.contains("        10   50.0 %  bot 1 (verified)\n"), "{text}");
+        assert!(
+            text.contains("\nshop on 2026-11-19, which changed since the last run\n"),
+            "{text}"
+        );
+        let rest = "\nshop on 5 other days between 2026-11-12 and 2026-11-16, which changed since the last run\n  500 violations\n  ! 5 conditions met on these days\n";
+        assert!(text.contains(rest), "{text}");
         assert!(!text.contains('\u{7}'));
     }
 }

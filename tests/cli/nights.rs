@@ -30,7 +30,7 @@ const PAGE: &str = "botaudit: 1 violation, 2 events
 shop on 2026-03-01
   2 requests of known crawlers, 1 violation (50.0 % of those judged)
   reports/shop/2026-03-01
-           1   50.0 %  GPTBot
+           1   50.0 %  GPTBot (unverified)
 
 Events
   shop on 2026-03-01: first violations by GPTBot (unverified): 1
@@ -219,6 +219,108 @@ fn news_of_the_logs_and_lists_is_mailed_once() {
     assert!(table.contains(&"2026-03-03 | late-lines | 2026-03-01 | 1".to_owned()), "{table:?}");
 }
 
+/// A log that arrives a day late, and nights that were missed: their days are tested as the requested one is.
+#[test]
+fn every_day_that_changed_is_tested_and_mailed_once() {
+    let sandbox = site();
+    sandbox.write("etc/botaudit.toml", format!("{CONFIG}fail_on = [\"violations > 1\"]\n"));
+    sandbox.run(RUN).exits(0);
+    let night = |day: &str| format!("{} --mail-summary", RUN.replace("2026-03-01", day));
+    let late: String = (60..80).map(|second| line(second, "/private/x", 200, GPTBOT)).collect();
+    sandbox.write("etc/shop.log.2", late);
+    sandbox.write("etc/shop.log.3", on("02/Mar/2026", 60, "/open"));
+    let ran = sandbox.run(&night("2026-03-02")).exits(1);
+    assert!(
+        ran.stdout.starts_with("botaudit: 21 violations on 2 days, 1 problem, 1 event\n"),
+        "{}",
+        ran.stdout
+    );
+    let changed = "\nshop on 2026-03-01, which changed since the last run\n  22 requests of known crawlers, 21 violations (95.5 % of those judged)\n";
+    assert!(ran.stdout.contains(changed), "{}", ran.stdout);
+    assert!(ran.stdout.contains("  ! 1 row meets fail_on \"violations > 1\"\n"), "{}", ran.stdout);
+    // The first violations of that day were in its own mail.
+    assert_eq!(ran.stdout.matches("first violations").count(), 0, "{}", ran.stdout);
+    let ran = sandbox.run(&night("2026-03-03")).exits(0);
+    assert_eq!(ran.stdout, "", "nothing is new");
+    // Three nights are missed; the log of the first one has violations of a crawler that never had any.
+    let missed: String = (0..5).map(|at| on("05/Mar/2026", 60 * at, "/private")).collect();
+    sandbox.write(
+        "etc/shop.log.4",
+        missed.replace(GPTBOT, "CCBot/2.0 (https://commoncrawl.org/faq/)")
+            + &on("07/Mar/2026", 0, "/open"),
+    );
+    let ran = sandbox.run(&night("2026-03-08")).exits(1);
+    assert!(ran.stdout.contains("shop on 2026-03-05: first violations by CCBot"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("\nshop on 2026-03-07, which changed since the last run\n"),
+        "{}",
+        ran.stdout
+    );
+    let without_mail = night("2026-03-08").replace(" --mail-summary", "");
+    sandbox.run(&without_mail).exits(0);
+}
+
+#[test]
+fn a_silent_day_stays_an_event_when_its_lines_come_late() {
+    let sandbox = site();
+    sandbox.write("etc/botaudit.toml", format!("silent_lines = 2\n{CONFIG}"));
+    sandbox.run(RUN).exits(0);
+    sandbox.run(&RUN.replace("2026-03-01", "2026-03-02")).exits(0);
+    let late: String = (0..3).map(|at| on("02/Mar/2026", 60 * at, "/open")).collect();
+    sandbox.write("etc/shop.log.2", late);
+    let ran = sandbox.run(&format!("{} --mail-summary", RUN.replace("03-01", "03-04"))).exits(0);
+    let came =
+        "shop on 2026-03-04: 3 lines of 2026-03-02 came late; the report of that day has changed";
+    assert!(ran.stdout.contains(came), "{}", ran.stdout);
+    let table = sandbox.table("etc/reports/events.csv").cells("day event message");
+    let stays = "2026-03-02 | log-silent | the logs have no line of this day, after 2 lines on 2026-03-01; 3 came late, on 2026-03-04";
+    assert!(table.contains(&stays.to_owned()), "{table:?}");
+}
+
+/// An honest crawler and a client with its name are two rows.
+#[test]
+fn a_mail_and_the_page_name_each_identity_by_itself() {
+    let sandbox = site();
+    let own: String = (0..9).map(|at| on("01/Mar/2026", 60 * at, "/open")).collect();
+    let own = own.replace("192.0.2.7 ", "74.7.227.9 ");
+    sandbox.write("etc/shop.log", own + &line(1, "/private", 200, GPTBOT));
+    let ran = sandbox.run(&format!("{RUN} --mail-summary")).exits(0);
+    let violator = ran.stdout.lines().find(|line| line.contains(" %  GPTBot")).unwrap_or_default();
+    assert!(violator.starts_with("           1  100.0 %  GPTBot ("), "{}", ran.stdout);
+    assert!(!violator.contains("(verified)"), "{violator}");
+    let page = sandbox.text("etc/reports/index.html");
+    assert!(page.contains("<td>verified</td>"), "the page has a row of the crawler itself");
+}
+
+/// The server's robots.txt is larger than the configured file since the second day.
+#[test]
+fn a_crawler_that_fetches_a_grown_file_has_not_stopped() {
+    let sandbox = Sandbox::new();
+    sandbox.write("etc/botaudit.toml", CONFIG);
+    sandbox.write("etc/robots.txt", ROBOTS);
+    let day = |number: u32| -> String {
+        let day = format!("{number:02}/Mar/2026");
+        let size = if number == 1 { " 200 5 " } else { " 200 9000 " };
+        let fetch = on(&day, 0, "/robots.txt").replace(" 200 100 ", size);
+        fetch + &(1..40).map(|at| on(&day, 60 * at, "/open")).collect::<String>()
+    };
+    sandbox.write("etc/shop.log", (1..=12).map(day).collect::<String>());
+    sandbox.run(&RUN.replace("03-01", "03-12")).exits(0);
+    let events = sandbox.table("etc/reports/events.csv").cells("event");
+    assert_eq!(events, [""; 0]);
+    sandbox.write(
+        "etc/shop.log",
+        (1..=3)
+            .map(day)
+            .chain((4..=12).map(|number| day(number).replace("/robots.txt", "/open")))
+            .collect::<String>(),
+    );
+    std::fs::remove_file(sandbox.path("etc/reports/state.sqlite")).unwrap();
+    sandbox.run(&RUN.replace("03-01", "03-12")).exits(0);
+    let events = sandbox.table("etc/reports/events.csv").cells("day event before");
+    assert_eq!(events, ["2026-03-10 | stopped-fetching | 2026-03-03"]);
+}
+
 #[test]
 fn address_lists_that_get_old_are_news() {
     let sandbox = site();
@@ -256,6 +358,7 @@ fn tools_cause_no_events() {
 #[test]
 fn no_notification_is_sent_where_all_is_well() {
     let sandbox = site();
+    sandbox.run(RUN).exits(0);
     let run = RUN.replace("2026-03-01", "2026-02-28");
     let arguments = ["--notify-cmd", "touch told.txt", "--mail-summary"];
     let arguments: Vec<&str> = run.split(' ').chain(arguments).collect();

@@ -155,6 +155,9 @@ fn read(numbers: [u64; Sums::COUNTS + 1]) -> (Sums, u64) {
 /// Lines were read late that belong to a day whose report was written before.
 pub(crate) const LATE_LINES: &str = "late-lines";
 
+/// The logs have no line of a day, though they had some on the day before.
+pub(crate) const LOG_SILENT: &str = "log-silent";
+
 /// All address lists are old.
 pub(crate) const LISTS_OLD: &str = "lists-old";
 
@@ -218,7 +221,8 @@ impl State {
         let query = "SELECT site, kind, day, source, before, now, message FROM told";
         let rows = self.select(query, [], |row| {
             let (kind, day): (String, String) = (row.get(1)?, row.get(2)?);
-            let known = [LATE_LINES, LISTS_OLD].into_iter().find(|known| *known == kind);
+            let known =
+                [LATE_LINES, LISTS_OLD, LOG_SILENT].into_iter().find(|known| *known == kind);
             let Some((kind, day)) = known.zip(Day::parse(&day)) else { return Ok(None) };
             Ok(Some(EventRow {
                 site: row.get(0)?,

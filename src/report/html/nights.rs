@@ -149,21 +149,23 @@ fn of_day(by_day: &BTreeMap<Day, Sums>, day: Day) -> Sums {
 }
 
 fn crawlers(id: &str, rows: &[&TrendRow<'_>], calendar: &[Day]) -> Markup {
-    let mut by_crawler: BTreeMap<&str, BTreeMap<Day, Sums>> = BTreeMap::new();
+    let mut by_crawler: BTreeMap<(&str, &str), BTreeMap<Day, Sums>> = BTreeMap::new();
     for row in rows {
-        by_crawler.entry(row.crawler).or_default().entry(row.day).or_default().absorb(row.sums);
+        let of_crawler = by_crawler.entry((row.crawler, row.identity)).or_default();
+        of_crawler.entry(row.day).or_default().absorb(row.sums);
     }
-    let all = by_crawler.into_iter().map(|(name, by_day)| {
+    let all = by_crawler.into_iter().map(|(who, by_day)| {
         let mut sums = Sums::default();
         by_day.values().for_each(|of_day| sums.absorb(*of_day));
-        (name, by_day, sums)
+        (who, by_day, sums)
     });
     let weight =
         |(_, _, sums): &(_, _, Sums)| sums.violations.saturating_mul(1 << 32) | sums.requests;
     let rows = Heaviest::of(all, CRAWLERS_MAX, weight);
     let caption = "Crawlers in these days";
     HtmlTable::cut(&format!("{id}-crawlers"), caption, TREND.file, rows)
-        .text("Crawler", |(name, ..)| text(name))
+        .text("Crawler", |((name, _), ..)| text(name))
+        .text("Identity", |((_, identity), ..)| (*identity).to_owned())
         .number("Violations", |(.., sums)| sums.violations)
         .share("Of judged", |(.., sums)| of_judged(sums))
         .column("When", Kind::Text, |(_, by_day, _)| {

@@ -13,8 +13,9 @@ use crate::config::file::ConfigFile;
 use crate::crawlers::{crawler::Crawler, identity::Identity, registry::Registry};
 use crate::error::{Error, Result};
 use crate::nightly::days::{Locked, days, lock, lock_by};
-use crate::nightly::events::{KnownDays, events, sort, trend};
-use crate::nightly::state::{State, rows::ActorDay};
+use crate::nightly::events::{KnownDays, events, no_longer_silent, sort, trend};
+use crate::nightly::state::rows::{ActorDay, LOG_SILENT};
+use crate::nightly::state::{State, mailed::SiteDays};
 use crate::report::html::nights::{INDEX, SiteNights, nights_page};
 use crate::report::metrics::{METRICS_FILE, SiteMetrics, metrics_text};
 use crate::report::nights::{EventRow, SiteNight, TrendRow, events_csv, night_text, trend_csv};
@@ -27,7 +28,7 @@ use crate::run::{files::tcp_use, sandbox::access_rights::TcpUse};
 use crate::staged::{is_stdout, replace, replace_both};
 use crate::time::{Day, UtcTime};
 
-use super::site::Job;
+use super::site::{Job, badness};
 
 /// A night that is ready to run.
 #[derive(Debug)]
@@ -159,10 +160,12 @@ impl NightlyRun {
         // An error in one site does not prevent the others from being audited.
         let ran = jobs.iter().map(|job| job.run(config, &mut state));
         let (statuses, nights): (Vec<_>, Vec<_>) = ran.unzip();
-        let mut events = write_nights(config, &state, jobs)?;
-        let is_of_night =
-            |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
-        events.retain(|row| is_of_night(&row.site, row.day));
+        let all = write_nights(config, &state, jobs)?;
+        let days: Vec<SiteDays> = jobs.iter().zip(&nights).map(site_days).collect();
+        let news: Vec<Vec<EventRow>> =
+            days.iter().map(|of| state.news(of, &all)).collect::<Result<_>>()?;
+        let mut events = news.concat();
+        sort(&mut events);
         let ran = statuses.iter().zip(&nights).map(|(status, night)| {
             let success = matches!(status, RunOutcome::Done | RunOutcome::Violations);
             let last_success = state.last_success(&night.site, success.then_some(now))?;
@@ -172,9 +175,15 @@ impl NightlyRun {
         let text = metrics_text(now, begun.elapsed().as_secs_f64(), &sites);
         replace(&config.reports.join(METRICS_FILE), text.as_bytes())?;
         self.notification.send(&nights, &events, &*self.console)?;
+        state.mailed(&days, &events)?;
         let worst = statuses.into_iter().max_by_key(|status| badness(*status));
         Ok(worst.unwrap_or(RunOutcome::Done))
     }
+}
+
+fn site_days((job, night): (&Job<'_>, &SiteNight)) -> SiteDays {
+    let reported = night.days.iter().map(|of| of.day).collect();
+    SiteDays { site: job.site.name.clone(), requested: job.day, reported }
 }
 
 fn site_metrics(
@@ -189,16 +198,6 @@ fn site_metrics(
     }
     let (site, day) = (night.site.clone(), night.metrics.clone());
     SiteMetrics { site, exit_code, last_success, day, events }
-}
-
-/// The order of severity; the exit code is that of the worst site.
-fn badness(outcome: RunOutcome) -> u8 {
-    match outcome {
-        RunOutcome::Done => 0,
-        RunOutcome::Violations => 1,
-        RunOutcome::Incomplete => 2,
-        _ => 3,
-    }
 }
 
 /// Changes to the directory of the configuration file, so that paths mean the same wherever the job
@@ -235,7 +234,13 @@ fn write_nights(config: &ConfigFile, state: &State, jobs: &[Job<'_>]) -> Result<
     let is_crawler = |actor: &ActorDay| !row_of(actor).is_some_and(Crawler::is_tool);
     let last_day = |site: &str| Some(by_site.get(site)?.last_day());
     let mut events = events(known, is_crawler, last_day, config.news.silent_lines);
-    events.extend(state.told()?.into_iter().filter(|row| is_over(&row.site, row.day)));
+    for silent in events.iter().filter(|event| event.kind == LOG_SILENT) {
+        state.tell(silent, false)?;
+    }
+    let mut remembered = state.told()?;
+    remembered.retain(|row| is_over(&row.site, row.day));
+    events.extend(no_longer_silent(&remembered, &lines));
+    events.extend(remembered.into_iter().filter(|row| row.kind != LOG_SILENT));
     sort(&mut events);
     let (trend_path, events_path) = (reports.join(TREND.file), reports.join(EVENTS.file));
     let cannot_write = |path| move |err| Error::io("cannot write", path, err);

@@ -180,9 +180,10 @@ impl<'a> Job<'a> {
         self.check_origin(state, &setup)?;
         let problems =
             self.console.timed("logs read and judged", || self.ingest_logs(state, &setup))?;
-        problems.damages.iter().for_each(|what| self.tell(MessageLevel::Warning, what));
+        let warnings = || problems.damages.iter().chain(&problems.alike);
+        warnings().for_each(|what| self.tell(MessageLevel::Warning, what));
         problems.not_understood.iter().for_each(|what| self.tell(MessageLevel::Error, what));
-        night.notices.extend(problems.damages.iter().chain(&problems.not_understood).cloned());
+        night.notices.extend(warnings().chain(&problems.not_understood).cloned());
         let outcome = self.report(config, state, &setup, night)?;
         point_to_latest(&self.site.reports, self.today)?;
         self.tidy(config, state)?;
@@ -251,6 +252,7 @@ impl<'a> Job<'a> {
                 }
                 _ => all.damages.extend(plan.missing.iter().chain(&plan.damages).cloned()),
             }
+            all.alike.extend(plan.alike.iter().cloned());
             let problems = self.ingest_plan(state, &plan, setup)?;
             all.damages.extend(problems.damages);
             all.not_understood.extend(problems.not_understood);

@@ -231,9 +231,12 @@ fn write_nights(config: &ConfigFile, state: &State, jobs: &[Job<'_>]) -> Result<
     let mut lines = state.line_days()?;
     lines.retain(|of| is_over(&of.site, of.day));
     let known = KnownDays { actors: &actors, ruled: &ruled, lines: &lines };
-    let is_crawler = |actor: &ActorDay| !row_of(actor).is_some_and(Crawler::is_tool);
+    // Another client that uses a crawler's name is no news of that crawler.
+    let is_itself = |actor: &ActorDay| actor.identity != Identity::Spoofed.as_str();
+    let is_crawler =
+        |actor: &ActorDay| is_itself(actor) && !row_of(actor).is_some_and(Crawler::is_tool);
     let last_day = |site: &str| Some(by_site.get(site)?.last_day());
-    let mut events = events(known, is_crawler, last_day, config.news.silent_lines);
+    let mut events = events(known, is_crawler, last_day, config.news);
     for silent in events.iter().filter(|event| event.kind == LOG_SILENT) {
         state.tell(silent, false)?;
     }
@@ -249,11 +252,7 @@ fn write_nights(config: &ConfigFile, state: &State, jobs: &[Job<'_>]) -> Result<
     let trend = trend_csv(&trend(&actors), registry_of).map_err(cannot_write(&trend_path))?;
     let table = events_csv(&events).map_err(cannot_write(&events_path))?;
     replace_both((&trend_path, &trend), (&events_path, &table))?;
-    let own: Vec<ActorDay> = actors
-        .iter()
-        .filter(|actor| is_crawler(actor) && actor.identity != Identity::Spoofed.as_str())
-        .cloned()
-        .collect();
+    let own: Vec<ActorDay> = actors.iter().filter(|actor| is_crawler(actor)).cloned().collect();
     let rows = self::trend(&own);
     let sites = jobs.iter().map(|job| site_nights(job, reports, &rows, &events));
     let page = nights_page(&sites.collect::<Result<Vec<_>>>()?);

@@ -1,12 +1,12 @@
 //! Nights: `trend.csv` and `events.csv`, the tables over all days, and the summary of a night as plain text for a mail.
 
-use std::{collections::BTreeSet, io};
+use std::{cmp::Reverse, collections::BTreeSet, io};
 
 use crate::audit::coverage::Coverage;
 use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::measures::sums::Sums;
 use crate::merge::sum;
-use crate::numbers::{counted, grouped, percent};
+use crate::numbers::{counted, grouped};
 use crate::table::{csv::CsvTable, escape::visible};
 use crate::time::Day;
 
@@ -93,17 +93,14 @@ pub(crate) fn events_csv(rows: &[EventRow]) -> io::Result<Vec<u8>> {
 /// The start of each summary, by which botaudit recognises its own files.
 pub(crate) const HEADLINE_START: &str = "botaudit: ";
 
-/// The most crawlers named for each site.
-const CRAWLERS_MAX: usize = 5;
-
-/// The most notices printed for each site.
-const NOTICES_MAX: usize = 8;
-
-/// The most events printed.
+/// The most conditions, events, notices and days of sites printed: together a page.
+const CONDITIONS_MAX: usize = 10;
 const EVENTS_MAX: usize = 20;
+const NOTICES_MAX: usize = 10;
+const DAYS_MAX: usize = 10;
 
-/// The most earlier days printed for each site: those that changed, the last ones first.
-const EARLIER_DAYS_MAX: usize = 3;
+/// The most crawlers named for each day of a site.
+const CRAWLERS_MAX: usize = 3;
 
 /// The result of one site.
 #[derive(Clone, Debug, Default)]
@@ -157,20 +154,71 @@ impl SiteNight {
     }
 }
 
-/// The summary; `events` are those of the reported days.
-pub(crate) fn night_text(sites: &[SiteNight], events: &[EventRow]) -> String {
+/// The summary on a page: the conditions that were met, the events, damage, and the days with most violations; `events`
+/// are those to be mailed, and `index` is the page with all sites.
+pub(crate) fn night_text(sites: &[SiteNight], events: &[EventRow], index: &str) -> String {
     let mut text = headline(sites, events);
-    for night in sites {
-        text += &site_text(night);
+    text += &conditions(sites);
+    let told = |row: &EventRow| {
+        format!("  {} on {}: {}\n", row.site, row.day, visible(row.message.as_bytes()))
+    };
+    text += &listed("Events", events.iter().map(told), EVENTS_MAX, "see events.csv");
+    let notices = sites.iter().flat_map(|night| {
+        let failed = night.days.is_empty().then(|| "could not be audited".to_owned());
+        let notices = failed.into_iter().chain(night.notices.iter().cloned());
+        notices.map(|what| format!("  {}: {}\n", night.site, visible(what.as_bytes())))
+    });
+    text += &listed("Problems", notices, NOTICES_MAX, "see the output of the run");
+    text += &worst_days(sites);
+    text + &format!("\nall sites: {}\n", visible(index.as_bytes()))
+}
+
+/// A part of the page with at most `most` of `lines`; empty if there are none.
+fn listed(heading: &str, lines: impl Iterator<Item = String>, most: usize, rest: &str) -> String {
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return String::new();
     }
-    if !events.is_empty() {
-        text += "\nEvents\n";
+    let mut text = format!("\n{heading}\n{}", lines[..lines.len().min(most)].concat());
+    if lines.len() > most {
+        text += &format!("  ... and {} more, {rest}\n", lines.len() - most);
     }
-    for row in events.iter().take(EVENTS_MAX) {
-        text += &format!("  {} on {}: {}\n", row.site, row.day, visible(row.message.as_bytes()));
-    }
-    if events.len() > EVENTS_MAX {
-        text += &format!("  ... and {} more, see events.csv\n", events.len() - EVENTS_MAX);
+    text
+}
+
+/// The conditions that rows meet, with these rows, or one of them if there are many conditions.
+fn conditions(sites: &[SiteNight]) -> String {
+    let met = sites.iter().flat_map(|night| {
+        night.days.iter().flat_map(move |of| of.met.iter().map(move |met| (night, of.day, met)))
+    });
+    let met: Vec<_> = met.collect();
+    let rows_max = if met.len() > 2 { 1 } else { usize::MAX };
+    let lines = met.into_iter().map(|(night, day, MetCondition { message, rows })| {
+        let mut text = format!("  {} on {day}: {}\n", night.site, visible(message.as_bytes()));
+        for row in rows.iter().take(rows_max) {
+            text += &format!("      {}\n", visible(row.as_bytes()));
+        }
+        text
+    });
+    listed("Conditions that were met", lines, CONDITIONS_MAX, "see the output of the run")
+}
+
+/// The days of sites with most violations.
+fn worst_days(sites: &[SiteNight]) -> String {
+    let days = sites.iter().flat_map(|night| night.days.iter().map(move |of| (night, of)));
+    let mut days: Vec<(&SiteNight, &DayResult)> = days.collect();
+    days.sort_by_key(|(_, of)| Reverse((of.sums.violations, of.sums.requests)));
+    let lines = days.iter().take(DAYS_MAX).map(|(night, of)| day_text(night, of));
+    let mut text = listed("Sites, most violations first", lines, DAYS_MAX, "");
+    if let Some(rest) = days.get(DAYS_MAX..).filter(|rest| !rest.is_empty()) {
+        let violations: u64 = sum(rest.iter().map(|(_, of)| of.sums.violations));
+        let names: BTreeSet<&str> = rest.iter().map(|(night, _)| &*night.site).collect();
+        text += &format!(
+            "  ... and {} of {}, {}\n",
+            counted(rest.len() as u64, "day"),
+            counted(names.len() as u64, "site"),
+            counted(violations, "violation")
+        );
     }
     text
 }
@@ -199,77 +247,33 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
     headline + "\n"
 }
 
-fn site_text(night: &SiteNight) -> String {
-    let SiteNight { site, day, days, notices, metrics: _ } = night;
-    let mut text = match (days.is_empty(), day) {
-        (true, Some(day)) => format!("\n{site} on {day}\n  could not be audited\n"),
-        (true, None) => format!("\n{site}\n  could not be audited\n"),
-        (false, _) => String::new(),
-    };
-    let is_requested = |of: &&DayResult| Some(of.day) == *day;
-    let earlier: Vec<&DayResult> = days.iter().filter(|of| !is_requested(of)).collect();
-    for of in days.iter().filter(is_requested) {
-        text += &format!("\n{site} on {}\n{}", of.day, day_text(of));
-    }
-    for of in earlier.iter().take(EARLIER_DAYS_MAX) {
-        text +=
-            &format!("\n{site} on {}, which changed since the last run\n{}", of.day, day_text(of));
-    }
-    if let Some(rest) = earlier.get(EARLIER_DAYS_MAX..).filter(|rest| !rest.is_empty()) {
-        let violations: u64 = sum(rest.iter().map(|of| of.sums.violations));
-        let met: usize = rest.iter().map(|of| of.met.len()).sum();
-        let (first, last) = (rest[rest.len() - 1].day, rest[0].day);
-        text += &format!(
-            "\n{site} on {} between {first} and {last}, which changed since the last run\n  {}\n",
-            counted(rest.len() as u64, "other day"),
-            counted(violations, "violation")
-        );
-        if met > 0 {
-            text += &format!("  ! {} met on these days\n", counted(met as u64, "condition"));
-        }
-    }
-    for what in notices.iter().take(NOTICES_MAX) {
-        text += &format!("  ! {}\n", visible(what.as_bytes()));
-    }
-    if notices.len() > NOTICES_MAX {
-        text += &format!("  ... and {} more\n", notices.len() - NOTICES_MAX);
-    }
-    text
-}
-
-/// The result of a day, without a heading.
-fn day_text(of: &DayResult) -> String {
-    let DayResult { day: _, report, sums, coverage, violators, met } = of;
+/// The result of a day, with the crawlers that broke most rules.
+fn day_text(night: &SiteNight, of: &DayResult) -> String {
+    let DayResult { day, report, sums, coverage, violators, met: _ } = of;
     let outcome = match coverage {
         Coverage::Nothing(_) => "no request could be judged".to_owned(),
         Coverage::NoRequest => "none judged".to_owned(),
         Coverage::NoneBound => "none that robots.txt can bind".to_owned(),
         Coverage::TooLittle { .. } | Coverage::Enough { .. } => violations_words(sums),
     };
+    let changed = if night.day == Some(*day) { "" } else { " (changed since the last run)" };
     let mut text = format!(
-        "  {} of known crawlers, {outcome}\n  {}\n",
+        "  {} on {day}{changed}: {} of known crawlers, {outcome}\n",
+        night.site,
         counted(sums.requests, "request"),
-        visible(report.as_bytes())
     );
-    for Violator { crawler, identity, sums } in violators.iter().take(CRAWLERS_MAX) {
-        let rate = percent(sums.violations, sums.allowed + sums.violations);
-        text += &format!(
-            "  {:>10}  {rate:>7}  {} ({})\n",
-            grouped(sums.violations),
-            visible(crawler.as_bytes()),
-            identity.as_str()
-        );
-    }
+    let named = violators.iter().take(CRAWLERS_MAX).map(|Violator { crawler, identity, sums }| {
+        let (crawler, identity) = (visible(crawler.as_bytes()), identity.as_str());
+        format!("{crawler} ({identity}) {}", grouped(sums.violations))
+    });
+    let mut named: Vec<String> = named.collect();
     if violators.len() > CRAWLERS_MAX {
-        text += &format!("  ... and {} more, see summary.csv\n", violators.len() - CRAWLERS_MAX);
+        named.push(format!("{} more", violators.len() - CRAWLERS_MAX));
     }
-    for condition in met {
-        text += &format!("  ! {}\n", visible(condition.message.as_bytes()));
-        for row in &condition.rows {
-            text += &format!("      {}\n", visible(row.as_bytes()));
-        }
+    if !named.is_empty() {
+        text += &format!("      {}\n", named.join(", "));
     }
-    text
+    text + &format!("      {}\n", visible(report.as_bytes()))
 }
 
 #[cfg(test)]
@@ -314,23 +318,29 @@ mod tests {
             now: String::new(),
             message: "the robots.txt of x changed".to_owned(),
         };
-        let text = night_text(&[shop, blog], &vec![row; 30]);
+        let many = (0..200).map(|number| {
+            let site = format!("site{number}");
+            SiteNight { site, notices: Vec::new(), ..shop.clone() }
+        });
+        let sites: Vec<SiteNight> = [shop.clone(), blog].into_iter().chain(many).collect();
+        let text = night_text(&sites, &vec![row; 30], "reports/index.html");
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "botaudit: 900 violations on 9 days, 10 problems, 30 events");
-        assert!(text.contains("\nshop on 2026-11-20\n  2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n"), "{text}");
-        assert!(text.contains("  ... and 4 more, see summary.csv\n"), "{text}");
-        assert!(text.contains("\nblog\n  could not be audited\n"), "{text}");
-        assert!(text.contains("  shop on 2026-11-20: the robots.txt of x changed\n"), "{text}");
-        assert!(text.contains("  ... and 10 more, see events.csv\n") && lines.len() < 90, "{text}");
-        assert!(text.contains("  ! m\n      r\n"), "{text}");
-        assert!(text.contains("  ! a"), "{text}");
-        assert!(text.contains("        10   50.0 %  bot 1 (verified)\n"), "{text}");
-        assert!(
-            text.contains("\nshop on 2026-11-19, which changed since the last run\n"),
-            "{text}"
-        );
-        let rest = "\nshop on 5 other days between 2026-11-12 and 2026-11-16, which changed since the last run\n  500 violations\n  ! 5 conditions met on these days\n";
-        assert!(text.contains(rest), "{text}");
+        assert_eq!(lines[0], "botaudit: 180,900 violations on 9 days, 1,810 problems, 30 events");
+        assert!(lines.len() < 100, "{} lines: {text}", lines.len());
         assert!(!text.contains('\u{7}'));
+        for part in [
+            "\nConditions that were met\n  shop on 2026-11-20: m\n      r\n",
+            "  ... and 1799 more, see the output of the run\n",
+            "\nEvents\n  shop on 2026-11-20: the robots.txt of x changed\n",
+            "  ... and 10 more, see events.csv\n",
+            "\nProblems\n  shop: a",
+            "\n  blog: could not be audited\n",
+            "  shop on 2026-11-20: 2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n      bot 1 (verified) 10, bot 2 (verified) 10, bot 3 (verified) 10, 6 more\n      reports/shop/2026-11-20\n",
+            "  shop on 2026-11-19 (changed since the last run): ",
+            "  ... and 1,799 days of 200 sites, 179,900 violations\n",
+            "\nall sites: reports/index.html\n",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::nightly::days::{Locked, days, lock, lock_by};
 use crate::nightly::events::{KnownDays, events, no_longer_silent, sort, trend};
 use crate::nightly::state::rows::{ActorDay, LOG_SILENT};
 use crate::nightly::state::{State, mailed::SiteDays};
-use crate::report::html::nights::{INDEX, SiteNights, nights_page};
+use crate::report::html::nights::{INDEX, SiteNights, nights_page, site_page};
 use crate::report::metrics::{METRICS_FILE, SiteMetrics, metrics_text};
 use crate::report::nights::{EventRow, SiteNight, TrendRow, events_csv, night_text, trend_csv};
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
@@ -131,6 +131,9 @@ impl NightlyRun {
         all.file("reports", &config.reports.join(EVENTS.file), OutputContent::Events)?;
         all.file("reports", &config.reports.join(INDEX), OutputContent::Page)?;
         all.file("reports", &config.reports.join(METRICS_FILE), OutputContent::Metrics)?;
+        for job in jobs {
+            all.file("reports", &job.site.reports.join(INDEX), OutputContent::Page)?;
+        }
         if let Some(path) = self.notification.file() {
             all.file("--mail-summary", path, OutputContent::Night)?;
         }
@@ -174,7 +177,10 @@ impl NightlyRun {
         let sites: Vec<SiteMetrics> = ran.collect::<Result<_>>()?;
         let text = metrics_text(now, begun.elapsed().as_secs_f64(), &sites);
         replace(&config.reports.join(METRICS_FILE), text.as_bytes())?;
-        self.notification.send(&nights, &events, &*self.console)?;
+        let index = config.reports.join(INDEX).display().to_string();
+        let text = night_text(&nights, &events, &index);
+        let is_news = !events.is_empty() || nights.iter().any(SiteNight::is_news);
+        self.notification.send(&text, is_news, &*self.console)?;
         state.mailed(&days, &events)?;
         let worst = statuses.into_iter().max_by_key(|status| badness(*status));
         Ok(worst.unwrap_or(RunOutcome::Done))
@@ -255,8 +261,11 @@ fn write_nights(config: &ConfigFile, state: &State, jobs: &[Job<'_>]) -> Result<
     let own: Vec<ActorDay> = actors.iter().filter(|actor| is_crawler(actor)).cloned().collect();
     let rows = self::trend(&own);
     let sites = jobs.iter().map(|job| site_nights(job, reports, &rows, &events));
-    let page = nights_page(&sites.collect::<Result<Vec<_>>>()?);
-    replace(&reports.join(INDEX), page.as_bytes())?;
+    let sites = sites.collect::<Result<Vec<_>>>()?;
+    for (job, site) in jobs.iter().zip(&sites) {
+        replace(&job.site.reports.join(INDEX), site_page(site).as_bytes())?;
+    }
+    replace(&reports.join(INDEX), nights_page(&sites).as_bytes())?;
     Ok(events)
 }
 
@@ -322,22 +331,15 @@ impl Notification {
         self.mail_summary.as_deref().is_some_and(is_stdout)
     }
 
-    /// Sends the summary to its file, to standard output and to the command.
-    pub(crate) fn send(
-        &self,
-        nights: &[SiteNight],
-        events: &[EventRow],
-        console: &dyn Console,
-    ) -> Result<()> {
-        let text = night_text(nights, events);
-        let has_events = !events.is_empty() || nights.iter().any(|night| night.is_news());
+    /// Sends `text`, the summary, to its file, to standard output and to the command.
+    pub(crate) fn send(&self, text: &str, is_news: bool, console: &dyn Console) -> Result<()> {
         if let Some(path) = self.file() {
             replace(path, text.as_bytes())?;
-        } else if self.has_stdout() && (has_events || !self.only_news) {
-            console.print(&text)?;
+        } else if self.has_stdout() && (is_news || !self.only_news) {
+            console.print(text)?;
         }
         match &self.command {
-            Some(command) if has_events => notify(command, &text, NOTIFY_TIME_MAX),
+            Some(command) if is_news => notify(command, text, NOTIFY_TIME_MAX),
             Some(_) | None => Ok(()),
         }
     }

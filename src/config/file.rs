@@ -56,6 +56,10 @@ pub struct NewsLimits {
     pub late_lines: u64,
     /// Days since the newest address list was fetched.
     pub lists_days: u64,
+    /// How many times the median of its two weeks before a crawler's requests or violations of a day are; 0 means never.
+    pub volume_times: u64,
+    /// The least requests of such a day.
+    pub volume_requests: u64,
 }
 
 /// A site.
@@ -112,6 +116,8 @@ settings! {
         pub late_lines: usize,
         /// The age of all address lists, in days, for the event that they are old.
         pub lists_days: usize,
+        pub volume_times: usize,
+        pub volume_requests: usize,
     }
 }
 
@@ -251,6 +257,8 @@ impl Reader<'_> {
                 silent_lines: top.silent_lines.unwrap_or(100) as u64,
                 late_lines: top.late_lines.unwrap_or(1) as u64,
                 lists_days: top.lists_days.unwrap_or(14) as u64,
+                volume_times: top.volume_times.unwrap_or(3) as u64,
+                volume_requests: top.volume_requests.unwrap_or(100) as u64,
             },
             sites: Vec::new(),
         };

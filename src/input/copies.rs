@@ -64,16 +64,6 @@ pub struct AlikeLogs {
     pub of: String,
 }
 
-/// Which short logs are taken for beginnings of others.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum ShortCopies {
-    /// All whose content is the beginning of another one.
-    ByContent,
-    /// Of these, only those with the same [`lasting_name`] in the same directory: some equal lines
-    /// may be chance.
-    ByName,
-}
-
 impl Repeats {
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
@@ -97,18 +87,25 @@ impl Repeats {
 
     /// A sentence for each log that is read, but may repeat another one.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
-        self.alike.iter().map(|AlikeLogs { name, of }| {
-            format!(
-                "{name} was counted, though {of} begins with the same lines: it is too short to \
-                 tell a copy from chance; if it is a copy, leave it out"
-            )
-        })
+        self.alike.iter().map(AlikeLogs::warning)
     }
 }
 
-/// Removes sources that are contained in others. Of equal ones, one that is not damaged stays, and
+impl AlikeLogs {
+    /// A sentence that says so.
+    pub(crate) fn warning(&self) -> String {
+        let AlikeLogs { name, of } = self;
+        format!(
+            "{name} was counted, though {of} begins with the same lines: it is too short to \
+             tell a copy from chance; if it is a copy, leave it out"
+        )
+    }
+}
+
+/// Removes sources that are contained in others. A short one is a copy only of one with the same [`lasting_name`] in the
+/// same directory: some equal lines may be chance. Of equal ones, one that is not damaged stays, and
 /// of several the first. Empty sources and those that are not files stay.
-pub(crate) fn without_copies(sources: Vec<Source>, short: ShortCopies) -> DistinctLogs {
+pub(crate) fn without_copies(sources: Vec<Source>) -> DistinctLogs {
     let mut contents = Contents::of(&sources);
     let order = contents.order();
     let mut copy_of: Vec<Option<usize>> = vec![None; sources.len()];
@@ -116,7 +113,7 @@ pub(crate) fn without_copies(sources: Vec<Source>, short: ShortCopies) -> Distin
     // In this order, all contents with the same beginning follow it directly.
     for (at, &part) in order.iter().enumerate().rev() {
         let longer = &order[at + 1..];
-        let whole = match contents.is_short(part) && short == ShortCopies::ByName {
+        let whole = match contents.is_short(part) {
             true => {
                 let whole = contents.short_copy(part, longer);
                 if whole.is_none() {

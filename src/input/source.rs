@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::visible_entries;
 
 /// Something to read.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Source {
     /// The path as the user would write it, `-` for standard input. Bytes that
     /// are not UTF-8 are replaced: it is for people, not for opening.
@@ -21,7 +21,7 @@ pub struct Source {
 }
 
 /// The location of a source.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Location {
     /// Standard input.
     Stdin,

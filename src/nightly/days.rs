@@ -1,5 +1,5 @@
-//! The directories of a site's reports: `2026-11-20/`, and the link `latest` to the last one; and a lock on them: one run
-//! at a time.
+//! The directories of a site's reports: `2026-11-20/`, the link `latest` to the last one and the page of the site beside
+//! them; and a lock on them: one run at a time.
 //!
 //! The system holds the lock and drops it when the process ends, however it ends.
 
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::files::visible_entries;
 use crate::report::directory::remove_report;
+use crate::report::html::nights::INDEX;
 use crate::time::{Day, UtcTime};
 
 /// The symbolic link to the report of the last day.
@@ -31,7 +32,7 @@ pub(crate) fn check_reports(reports: &Path, all: &Path) -> Result<()> {
     }
     for entry in visible_entries(reports).unwrap_or_default() {
         let name = entry.file_name().unwrap_or_default().to_string_lossy();
-        if Day::parse(&name).is_none() && name != LATEST {
+        if Day::parse(&name).is_none() && name != LATEST && name != INDEX {
             let why = format!(
                 "contains files that are not reports of days, such as {}; use an empty \
                  directory, or one in {}, as output",

@@ -4,13 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::config::file::NewsLimits;
 use crate::measures::sums::Sums;
 use crate::merge::{Merge, merge_fields, sum};
 use crate::numbers::{counted, percent};
 use crate::report::nights::{EventRow, TrendRow};
 use crate::time::Day;
 
-use super::state::rows::{ActorDay, LineDay, RuledDay};
+use super::state::rows::{ActorDay, LATE_LINES, LOG_SILENT, LineDay, RuledDay};
+use super::volume::volume_events;
 
 /// The number of earlier days that a rate is compared with.
 const RATE_DAYS: i32 = 7;
@@ -18,8 +20,8 @@ const RATE_DAYS: i32 = 7;
 /// The least judged requests, on the day and before it, for the event of a doubled rate.
 const RATE_REQUESTS_MIN: u64 = 100;
 
-/// The least violations on the day for the event of a doubled rate.
-const RATE_VIOLATIONS_MIN: u64 = 20;
+/// The least violations for an event about more or fewer of them.
+pub(super) const VIOLATIONS_MIN: u64 = 20;
 
 /// Days without a successful fetch of robots.txt for the event that a crawler stopped fetching.
 const UNREAD_DAYS: i32 = 7;
@@ -39,13 +41,13 @@ pub(crate) struct KnownDays<'a> {
 }
 
 /// A crawler of one identity at one site.
-type SiteActor<'a> = (&'a str, &'a str, &'a str);
+pub(super) type SiteActor<'a> = (&'a str, &'a str, &'a str);
 
 /// The sums of a crawler on one day.
 #[derive(Clone, Copy, Debug, Default)]
-struct OfDay {
-    sums: Sums,
-    successful_fetches: u64,
+pub(super) struct OfDay {
+    pub(super) sums: Sums,
+    pub(super) successful_fetches: u64,
 }
 
 merge_fields!(OfDay { sums, successful_fetches });
@@ -62,23 +64,18 @@ pub(crate) fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
     rows.into_iter().map(row).collect()
 }
 
-/// The events, the last day first. Actors that are not `is_crawler` are tools, which have none. A
-/// site is silent if it has no line on a day until `last_day` after one with `silent_lines`; 0 means
-/// never.
+/// The events, the last day first. Actors that are not `is_crawler` have none: tools, and clients that only use a
+/// crawler's name. A site is silent if it has no line on a day until `last_day`.
 pub(crate) fn events(
     KnownDays { actors, ruled, lines }: KnownDays<'_>,
     is_crawler: impl Fn(&ActorDay) -> bool,
     last_day: impl Fn(&str) -> Option<Day>,
-    silent_lines: u64,
+    limits: NewsLimits,
 ) -> Vec<EventRow> {
-    let mut first_days: BTreeMap<&str, Day> = BTreeMap::new();
-    let mut last_days: BTreeMap<&str, Day> = BTreeMap::new();
+    let mut days_of: BTreeMap<&str, BTreeSet<Day>> = BTreeMap::new();
     let mut by_crawler: BTreeMap<SiteActor<'_>, BTreeMap<Day, OfDay>> = BTreeMap::new();
     for actor in actors {
-        let first = first_days.entry(&actor.site).or_insert(actor.day);
-        *first = actor.day.min(*first);
-        let last = last_days.entry(&actor.site).or_insert(actor.day);
-        *last = actor.day.max(*last);
+        days_of.entry(&actor.site).or_default().insert(actor.day);
         if !is_crawler(actor) {
             continue;
         }
@@ -87,13 +84,16 @@ pub(crate) fn events(
         by_crawler.entry(site_actor).or_default().entry(actor.day).or_default().absorb(of_day);
     }
     let mut events = nothing_judged(&by_crawler);
-    if silent_lines > 0 {
-        events.extend(fallen_silent(lines, last_day, silent_lines));
+    if limits.silent_lines > 0 {
+        events.extend(fallen_silent(lines, last_day, limits.silent_lines));
     }
     for (&site_actor, days) in &by_crawler {
-        events.extend(first_violation(site_actor, days, first_days[site_actor.0]));
+        let known = &days_of[site_actor.0];
+        let (Some(&first), Some(&last)) = (known.first(), known.last()) else { continue };
+        events.extend(first_violation(site_actor, days, first));
         events.extend(days.keys().filter_map(|&day| doubled(site_actor, days, day)));
-        events.extend(stopped_fetching(site_actor, days, last_days[site_actor.0]));
+        events.extend(stopped_fetching(site_actor, days, last));
+        events.extend(volume_events(site_actor, days, known, limits));
     }
     for of_source in
         ruled.chunk_by(|left, right| (&left.site, &left.source) == (&right.site, &right.source))
@@ -145,9 +145,31 @@ fn fallen_silent(
             "the logs have no line of this day, after {} on {day}",
             counted(*lines, "line")
         );
-        Some(of_site(site, next, "log-silent", (lines.to_string(), "0".to_owned()), message))
+        Some(of_site(site, next, LOG_SILENT, (lines.to_string(), "0".to_owned()), message))
     });
     silent.collect()
+}
+
+/// Silent days of earlier nights whose lines came late, of `remembered` events: they were silent when they were
+/// reported.
+pub(crate) fn no_longer_silent(remembered: &[EventRow], lines: &[LineDay]) -> Vec<EventRow> {
+    let has_lines = |event: &EventRow| {
+        let found = lines.iter().find(|of| of.site == event.site && of.day == event.day);
+        found.is_some_and(|of| of.lines > 0)
+    };
+    let silent = remembered.iter().filter(|event| event.kind == LOG_SILENT && has_lines(event));
+    let is_late_for = |late: &EventRow, event: &EventRow| {
+        late.kind == LATE_LINES && late.site == event.site && late.source == event.day.to_string()
+    };
+    let now = silent.map(|event| {
+        let late = remembered.iter().find(|late| is_late_for(late, event));
+        let came = late.map_or_else(
+            || "lines came late".to_owned(),
+            |late| format!("{} came late, on {}", late.now, late.day),
+        );
+        EventRow { message: format!("{}; {came}", event.message), ..event.clone() }
+    });
+    now.collect()
 }
 
 /// Days with requests of crawlers of which none was judged, each after a day with judged ones.
@@ -176,7 +198,8 @@ fn nothing_judged(by_crawler: &BTreeMap<SiteActor<'_>, BTreeMap<Day, OfDay>>) ->
     events
 }
 
-fn about(
+/// An event of a crawler.
+pub(super) fn about(
     (site, crawler, identity): SiteActor<'_>,
     day: Day,
     kind: &'static str,
@@ -207,7 +230,7 @@ fn doubled(site_actor: SiteActor<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> 
     let before = sum(days.range(day.plus(-RATE_DAYS)..day).map(|(_, of_day)| of_day.sums));
     let judged = |sums: &Sums| sums.allowed + sums.violations;
     let is_enough = judged(&now).min(judged(&before)) >= RATE_REQUESTS_MIN
-        && now.violations >= RATE_VIOLATIONS_MIN
+        && now.violations >= VIOLATIONS_MIN
         // The first violations are an event of their own.
         && days.range(..day).any(|(_, of_day)| of_day.sums.violations > 0);
     let times = |left: u64, right: u64| u128::from(left) * u128::from(right);
@@ -352,10 +375,13 @@ mod tests {
         let other = ActorDay { crawler: "CCBot".to_owned(), ..did((other, 1, 0, 0)) };
         let actors: Vec<ActorDay> = days.iter().copied().map(did).chain([other]).collect();
         let known = KnownDays { actors: &actors, ruled: &[], lines: &[] };
-        assert_eq!(events(known, |_| false, |_| None, 0).len(), 0);
-        let found = events(known, |actor| actor.crawler == "GPTBot", |_| None, 0);
+        assert_eq!(events(known, |_| false, |_| None, NewsLimits::default()).len(), 0);
+        let found =
+            events(known, |actor| actor.crawler == "GPTBot", |_| None, NewsLimits::default());
+        let is_of_volume = |row: &&EventRow| matches!(row.kind, "new-crawler" | "stopped-breaking");
         let found: Vec<_> = found
             .iter()
+            .filter(|row| !is_of_volume(row))
             .map(|row| (row.day, row.kind, row.before.as_str(), row.now.as_str()))
             .collect();
         let expected: Vec<_> =
@@ -416,7 +442,7 @@ mod tests {
             ruled(7, "404", ""),
         ];
         let known = KnownDays { actors: &[], ruled: &days, lines: &[] };
-        let found = events(known, |_| true, |_| None, 0);
+        let found = events(known, |_| true, |_| None, NewsLimits::default());
         let found: Vec<_> = found
             .iter()
             .map(|row| (row.day, row.kind, row.before.as_str(), row.now.as_str()))
@@ -430,7 +456,12 @@ mod tests {
         let of = |number, lines| LineDay { site: "shop".to_owned(), day: day(number), lines };
         let check = |lines: &[LineDay], last, least, expected: &[i32]| {
             let known = KnownDays { actors: &[], ruled: &[], lines };
-            let found = events(known, |_| true, |_| Some(day(last)), least);
+            let found = events(
+                known,
+                |_| true,
+                |_| Some(day(last)),
+                NewsLimits { silent_lines: least, ..NewsLimits::default() },
+            );
             assert!(found.iter().all(|row| row.kind == "log-silent" && row.now == "0"));
             let days: Vec<Day> = found.iter().map(|row| row.day).collect();
             assert_eq!(days, expected.iter().map(|&number| day(number)).collect::<Vec<_>>());
@@ -451,7 +482,7 @@ mod tests {
         };
         let check = |actors: &[ActorDay], expected: &[i32]| {
             let known = KnownDays { actors, ruled: &[], lines: &[] };
-            let found = events(known, |_| true, |_| None, 0);
+            let found = events(known, |_| true, |_| None, NewsLimits::default());
             let days: Vec<Day> = found.iter().map(|row| row.day).collect();
             assert_eq!(days, expected.iter().map(|&number| day(number)).collect::<Vec<_>>());
         };

@@ -49,6 +49,8 @@ pub(crate) struct IngestProblems {
     pub damages: BTreeSet<String>,
     /// Why lines were not understood.
     pub not_understood: BTreeSet<String>,
+    /// A sentence for each log that is read, but may repeat another one.
+    pub alike: BTreeSet<String>,
     /// Whether a name led elsewhere when the log was opened than when it was looked at.
     pub is_rotated: bool,
 }
@@ -164,10 +166,12 @@ impl SiteIngest<'_> {
         identities: &Identities,
     ) -> Result<Tally> {
         let mut inputs: BTreeMap<&str, InputSummary> = BTreeMap::new();
+        let ends: BTreeMap<FileId, &ReadRangeEnd> =
+            ends.iter().map(|(end, _)| (end.file, end)).collect();
         for (&file, tally) in &counter.files {
             let log = &plan.logs[file.index()].input;
-            let end = ends.iter().find(|(end, _)| end.file == file);
-            let format = end.and_then(|(end, _)| end.input.format.clone());
+            let end = ends.get(&file);
+            let format = end.and_then(|end| end.input.format.clone());
             let input = inputs.entry(&log.name).or_insert_with(|| InputSummary {
                 name: log.name.clone(),
                 size_bytes: 0,
@@ -179,12 +183,14 @@ impl SiteIngest<'_> {
                 sketch: None,
                 cut_bytes: 0,
             });
-            input.may_be_cut |= end.is_some_and(|(end, _)| end.input.ending.may_be_cut);
+            input.may_be_cut |= end.is_some_and(|end| end.input.ending.may_be_cut);
             input.size_bytes += tally.bytes;
             input.decompressed_bytes += tally.bytes;
         }
-        let index_of = |log: &Log| inputs.keys().position(|name| *name == log.input.name);
-        let numbers = plan.logs.iter().map(|log| index_of(log).map(FileId::from_index)).collect();
+        let numbers: BTreeMap<&str, FileId> =
+            inputs.keys().enumerate().map(|(at, name)| (*name, FileId::from_index(at))).collect();
+        let number_of = |log: &Log| numbers.get(log.input.name.as_str()).copied();
+        let numbers = plan.logs.iter().map(number_of).collect();
         let inputs = inputs.into_values().collect();
         let mut tally = self.built(counter, inputs, numbers, day, identities)?;
         self.privacy.apply(&mut tally);
@@ -275,10 +281,9 @@ impl SiteIngest<'_> {
             return self.built(counter, Vec::new(), Vec::new(), day, &Identities::default());
         };
         // Damage is reported once.
-        for input in state.inputs(self.site)? {
-            let damage = input.damage.filter(|_| input.last_day == Some(day));
-            let known = tally.header.inputs.iter_mut().find(|known| known.name == input.name);
-            if let (Some(known), Some(damage)) = (known, damage) {
+        for (name, damage) in state.damages(self.site, day)? {
+            let known = tally.header.inputs.iter_mut().find(|known| known.name == name);
+            if let Some(known) = known {
                 known.damage = Some(damage);
             }
         }

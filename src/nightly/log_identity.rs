@@ -1,8 +1,8 @@
 //! Finds which files are logs that were read before, and how far.
 //!
-//! Only the content decides, not the name or the inode. A file is a known log if it begins with all
-//! the lines that were read of it. If it has fewer lines, it is the beginning of the log, or a copy
-//! of that, if the hashes of some of these lines agree.
+//! The content decides, not the inode. A file is a known log if it begins with all the lines that were read of it. If
+//! it has fewer lines, it is the beginning of the log, or a copy of that, if the hashes of some of these lines agree.
+//! A short file with another name is no copy: some equal lines may be chance.
 
 use std::fs::{self, File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::audit::parse_rate::examine;
 use crate::input::content_hash::{Checkpoint, Prefix};
+use crate::input::copies::HEAD_BYTES;
 use crate::input::raw_reader::{ReadError, ReadErrorCause};
 use crate::input::source::{FileId, Location, Source, lasting_name};
 use crate::input::{chunks::Chunks, open::open};
@@ -39,6 +40,8 @@ pub(crate) enum LogIdentity {
     Known(i64),
     /// The beginning of the log with this number; all of it was read.
     BeginningOf(i64),
+    /// A new short log, with its beginning, though the log with this number and another name begins with the same lines.
+    Alike(Vec<u128>, i64),
     /// A new log, with its beginning.
     New(Vec<u128>),
     /// It has no whole line, for this reason or not yet.
@@ -62,22 +65,74 @@ pub(crate) fn fingerprint(path: &Path) -> Option<[u8; 24]> {
     Some(fingerprint)
 }
 
-/// The identity of `source` among `inputs`. `None` if it cannot be opened.
-pub(crate) fn identify_log(source: &Source, inputs: &[RecordedInput]) -> Option<LogIdentity> {
-    let opened = open(source, &Arc::default()).ok()?;
-    let mut chunks = Chunks::of_log(FileId::from_index(0), opened, STEP_BYTES);
-    let mut comparison = LogComparison::new(inputs);
-    let mut buffer = Vec::new();
-    while comparison.is_undecided() {
-        let Some(chunk) = chunks.next_chunk(buffer) else { break };
-        let whole = memchr::memrchr(b'\n', &chunk.bytes).map_or(0, |lf| lf + 1);
-        comparison.look_at(&chunk.bytes[..whole]);
-        buffer = chunk.bytes;
+/// The known logs of a site, by the hash of their first line, and by that of their first lines if they have more: logs
+/// with the same header differ in these.
+pub(crate) struct KnownLogs<'a> {
+    by_first: BTreeMap<u128, Vec<&'a RecordedInput>>,
+    by_several: BTreeMap<u128, Vec<&'a RecordedInput>>,
+}
+
+/// The index of the mark after several lines.
+const SEVERAL: usize = 7;
+
+impl<'a> KnownLogs<'a> {
+    /// Orders `inputs`.
+    pub(crate) fn new(inputs: &'a [RecordedInput]) -> KnownLogs<'a> {
+        let mut known = KnownLogs { by_first: BTreeMap::new(), by_several: BTreeMap::new() };
+        for input in inputs {
+            let marks = &input.reached.marks;
+            if let Some(mark) = marks.get(SEVERAL) {
+                known.by_several.entry(*mark).or_default().push(input);
+            }
+            if let Some(mark) = marks.first() {
+                known.by_first.entry(*mark).or_default().push(input);
+            }
+        }
+        known
     }
-    Some(match comparison.found() {
-        LogIdentity::Empty(_) => LogIdentity::Empty(chunks.ending().damage),
-        found => found,
-    })
+
+    /// The identity of `source`. `None` if it cannot be opened.
+    pub(crate) fn identify(&self, source: &Source) -> Option<LogIdentity> {
+        let opened = open(source, &Arc::default()).ok()?;
+        let mut chunks = Chunks::of_log(FileId::from_index(0), opened, STEP_BYTES);
+        let mut comparison: Option<LogComparison<'_>> = None;
+        let mut buffer = Vec::new();
+        while comparison.as_ref().is_none_or(LogComparison::is_undecided) {
+            let Some(chunk) = chunks.next_chunk(buffer) else { break };
+            let whole = memchr::memrchr(b'\n', &chunk.bytes).map_or(0, |lf| lf + 1);
+            let bytes = &chunk.bytes[..whole];
+            if !bytes.is_empty() {
+                comparison.get_or_insert_with(|| self.comparison(bytes)).look_at(bytes);
+            }
+            buffer = chunk.bytes;
+        }
+        Some(match comparison {
+            None => LogIdentity::Empty(chunks.ending().damage),
+            Some(comparison) => comparison.found(&lasting_name(&source.name)),
+        })
+    }
+
+    /// A comparison of a content that begins with the lines `bytes` with all logs that may begin with them.
+    fn comparison(&self, bytes: &[u8]) -> LogComparison<'a> {
+        let mut prefix = Prefix::new();
+        let several = memchr::memchr_iter(b'\n', bytes).nth(SEVERAL);
+        prefix.absorb(&bytes[..several.map_or(bytes.len(), |lf| lf + 1)]);
+        let marks = prefix.marks();
+        let of = |logs: &BTreeMap<u128, Vec<&'a RecordedInput>>, mark: Option<&u128>| {
+            mark.and_then(|mark| logs.get(mark)).cloned().unwrap_or_default()
+        };
+        let mut candidates = of(&self.by_first, marks.first());
+        if let Some(mark) = marks.get(SEVERAL) {
+            candidates.retain(|input| input.reached.marks.len() <= SEVERAL);
+            candidates.extend(of(&self.by_several, Some(mark)));
+        }
+        candidates.sort_by_key(|input| (input.reached.bytes, input.id));
+        // Logs without requests may have equal headers.
+        let is_request = |line: &[u8]| !line.starts_with(b"#") && !line.trim_ascii().is_empty();
+        let has_requests = bytes.split(|&byte| byte == b'\n').any(is_request);
+        let prefix = Prefix::new();
+        LogComparison { prefix, candidates, has_requests, agreed: 0, known: None }
+    }
 }
 
 /// A content, as far as it was looked at.
@@ -85,18 +140,14 @@ struct LogComparison<'a> {
     prefix: Prefix,
     /// The candidates, by how far they were read.
     candidates: Vec<&'a RecordedInput>,
+    /// Whether its first lines are more than a header.
+    has_requests: bool,
     /// Marks of the content that the candidates agree with.
     agreed: usize,
     known: Option<i64>,
 }
 
-impl<'a> LogComparison<'a> {
-    fn new(inputs: &'a [RecordedInput]) -> LogComparison<'a> {
-        let mut candidates: Vec<&RecordedInput> = inputs.iter().collect();
-        candidates.sort_by_key(|input| (input.reached.bytes, input.id));
-        LogComparison { prefix: Prefix::new(), candidates, agreed: 0, known: None }
-    }
-
+impl LogComparison<'_> {
     fn is_undecided(&self) -> bool {
         let is_new = self.known.is_none() && self.candidates.is_empty();
         !self.candidates.is_empty() || (is_new && self.prefix.lines() < NEW_LINES)
@@ -131,11 +182,17 @@ impl<'a> LogComparison<'a> {
         self.agreed = self.prefix.marks().len();
     }
 
-    fn found(self) -> LogIdentity {
+    /// The identity of a file with this [`lasting_name`].
+    fn found(self, name: &str) -> LogIdentity {
         // More was read of the remaining candidates than the file has.
         let longer = self.candidates.last().map(|input| input.id);
+        let is_short = self.prefix.bytes() < HEAD_BYTES as u64;
+        let may_be_chance = is_short && self.candidates.iter().all(|input| input.name != name);
         match (self.known, longer) {
-            _ if self.prefix.lines() == 0 => LogIdentity::Empty(None),
+            (Some(known), Some(_)) if may_be_chance => LogIdentity::Known(known),
+            (None, Some(longer)) if may_be_chance && self.has_requests => {
+                LogIdentity::Alike(self.prefix.marks().to_vec(), longer)
+            }
             (_, Some(longer)) => LogIdentity::BeginningOf(longer),
             (Some(known), None) => LogIdentity::Known(known),
             (None, None) => LogIdentity::New(self.prefix.marks().to_vec()),
@@ -272,15 +329,29 @@ mod tests {
             .zip(known)
             .map(|(id, text)| RecordedInput {
                 id,
+                name: "log".to_owned(),
                 reached: reached(text),
                 ..RecordedInput::default()
             })
             .collect();
-        let source = Source { name: "log".to_owned(), location: Location::File(path) };
-        let found = identify_log(&source, &inputs).unwrap();
+        let known = KnownLogs::new(&inputs);
+        let source = Source { name: "log.1".to_owned(), location: Location::File(path) };
+        let found = known.identify(&source).unwrap();
         match (&found, expected) {
             (LogIdentity::New(_), LogIdentity::New(_)) => {}
             _ => assert_eq!(found, *expected, "{text:.40}"),
+        }
+        // A short file with another name is no copy of a longer log.
+        let other = Source { name: "other".to_owned(), ..source };
+        let of_other = known.identify(&other).unwrap();
+        match (found, of_other) {
+            (LogIdentity::New(_), LogIdentity::New(_)) => {}
+            (LogIdentity::BeginningOf(of), LogIdentity::Alike(_, alike))
+                if text.len() < HEAD_BYTES =>
+            {
+                assert_eq!(of, alike, "{text:.40}");
+            }
+            (found, of_other) => assert_eq!(found, of_other, "{text:.40}"),
         }
     }
 

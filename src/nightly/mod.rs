@@ -10,3 +10,4 @@ pub mod init;
 pub mod log_identity;
 pub mod plan;
 pub mod state;
+mod volume;

@@ -1,15 +1,15 @@
 //! The lines of a site that a run reads, and the settings that a nightly job cannot honour.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::extent::{Extent, ReadRange};
 use crate::config::{audit_config::OPTIONS, file::SiteConfig, setting::Fault};
 use crate::error::Result;
 use crate::input::content_hash::Checkpoint;
-use crate::input::copies::{DistinctLogs, ShortCopies, is_beginning, without_copies};
+use crate::input::copies::{AlikeLogs, DistinctLogs, is_beginning, without_copies};
 use crate::input::source::{FileId, Location, Source, lasting_name};
 
-use super::log_identity::{LogIdentity, fingerprint, identify_log, is_file, is_unfinished};
+use super::log_identity::{KnownLogs, LogIdentity, fingerprint, is_file, is_unfinished};
 use super::state::{State, change::RecordedInput};
 
 /// The approximate size of one batch of logs on disk, in bytes.
@@ -28,6 +28,8 @@ pub(crate) struct Plan {
     pub damages: Vec<String>,
     /// A sentence for each log that is skipped.
     pub passed_over: Vec<String>,
+    /// A sentence for each log that is read, but may repeat another one.
+    pub alike: Vec<String>,
 }
 
 /// A log.
@@ -62,6 +64,7 @@ impl Plan {
     /// If the state cannot be read.
     pub(crate) fn new(state: &State, site: &str, sources: Vec<Source>) -> Result<Plan> {
         let inputs = state.inputs(site)?;
+        let known_logs = KnownLogs::new(&inputs);
         let mut plan = Plan::default();
         let mut present: BTreeMap<i64, Source> = BTreeMap::new();
         let mut found = Vec::new();
@@ -80,7 +83,7 @@ impl Plan {
                     plan.seen.push(id);
                     present.entry(id).or_insert(source);
                 }
-                None => match identify_log(&source, &inputs) {
+                None => match known_logs.identify(&source) {
                     Some(identity) => {
                         found.push(IdentifiedSource { source, fingerprint, identity })
                     }
@@ -89,7 +92,7 @@ impl Plan {
                 },
             }
         }
-        let found = plan.without_known(found, &mut present);
+        let found = plan.without_known(found, &mut present, &inputs);
         plan.add_logs(inputs, found);
         Ok(plan)
     }
@@ -99,13 +102,15 @@ impl Plan {
         &mut self,
         found: Vec<IdentifiedSource>,
         present: &mut BTreeMap<i64, Source>,
+        inputs: &[RecordedInput],
     ) -> Vec<IdentifiedSource> {
         let to_read = |found: &IdentifiedSource| {
-            matches!(found.identity, LogIdentity::Known(_) | LogIdentity::New(_))
+            !matches!(found.identity, LogIdentity::BeginningOf(_) | LogIdentity::Empty(_))
         };
         let sources = found.iter().filter(|found| to_read(found)).map(|found| found.source.clone());
-        let DistinctLogs { sources: kept, repeats } =
-            without_copies(sources.collect(), ShortCopies::ByContent);
+        let DistinctLogs { sources: kept, repeats } = without_copies(sources.collect());
+        let kept: BTreeSet<Source> = kept.into_iter().collect();
+        self.alike.extend(repeats.warnings());
         for copy in repeats.copies {
             self.passed_over
                 .push(format!("{} is skipped: {} contains all of it", copy.name, copy.of));
@@ -141,8 +146,17 @@ impl Plan {
                         continue;
                     }
                 }
-                LogIdentity::New(_) if !kept.contains(&of.source) => continue,
+                LogIdentity::New(_) | LogIdentity::Alike(..) if !kept.contains(&of.source) => {
+                    continue;
+                }
                 LogIdentity::New(_) => {}
+                LogIdentity::Alike(marks, id) => {
+                    let longer = inputs.iter().find(|input| input.id == id);
+                    let name = longer.map_or_else(String::new, |input| input.name.clone());
+                    let alike = AlikeLogs { name: of.source.name.clone(), of: name };
+                    self.alike.push(alike.warning());
+                    of.identity = LogIdentity::New(marks);
+                }
             }
             rest.push(of);
         }
@@ -151,11 +165,13 @@ impl Plan {
 
     fn add_logs(&mut self, inputs: Vec<RecordedInput>, found: Vec<IdentifiedSource>) {
         self.logs = inputs.into_iter().map(|input| Log { input, file: None }).collect();
+        let at: BTreeMap<i64, usize> =
+            self.logs.iter().enumerate().map(|(at, log)| (log.input.id, at)).collect();
         for IdentifiedSource { source, fingerprint, identity } in found {
             let name = lasting_name(&source.name);
             let file = Some(Present { source, fingerprint });
             let known = match identity {
-                LogIdentity::Known(id) => self.logs.iter_mut().find(|log| log.input.id == id),
+                LogIdentity::Known(id) => at.get(&id).map(|&at| &mut self.logs[at]),
                 _ => None,
             };
             match known {

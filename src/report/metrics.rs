@@ -28,7 +28,7 @@ pub const METRICS: [(&str, &str); 11] = [
     ("botaudit_day_requests", "Requests of crawlers on the day, by verdict."),
     ("botaudit_day_judged_requests", "Requests of crawlers on the day that were judged."),
     ("botaudit_day_response_bytes", "Bytes of the responses to crawlers on the day."),
-    ("botaudit_day_events", "Events of the day, by kind."),
+    ("botaudit_day_events", "Events that the last run reported, by kind."),
 ];
 
 /// The result of a run for one site.

@@ -1,12 +1,12 @@
 //! Nights: `trend.csv` and `events.csv`, the tables over all days, and the summary of a night as plain text for a mail.
 
-use std::io;
+use std::{cmp::Reverse, collections::BTreeSet, io};
 
 use crate::audit::coverage::Coverage;
 use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::measures::sums::Sums;
 use crate::merge::sum;
-use crate::numbers::{counted, grouped, percent};
+use crate::numbers::{counted, grouped};
 use crate::table::{csv::CsvTable, escape::visible};
 use crate::time::Day;
 
@@ -93,75 +93,153 @@ pub(crate) fn events_csv(rows: &[EventRow]) -> io::Result<Vec<u8>> {
 /// The start of each summary, by which botaudit recognises its own files.
 pub(crate) const HEADLINE_START: &str = "botaudit: ";
 
-/// The most crawlers named for each site.
-const CRAWLERS_MAX: usize = 5;
-
-/// The most notices printed for each site.
-const NOTICES_MAX: usize = 8;
-
-/// The most events printed.
+/// The most conditions, events, notices and days of sites printed: together a page.
+const CONDITIONS_MAX: usize = 10;
 const EVENTS_MAX: usize = 20;
+const NOTICES_MAX: usize = 10;
+const DAYS_MAX: usize = 10;
+
+/// The most crawlers named for each day of a site.
+const CRAWLERS_MAX: usize = 3;
 
 /// The result of one site.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SiteNight {
     /// Its name.
     pub site: String,
-    /// The day of the report.
+    /// The requested day.
     pub day: Option<Day>,
-    /// The path of the report.
-    pub report: String,
-    /// The sums of all crawlers that are not spoofed; `None` if the site could not be audited.
-    pub sums: Option<Sums>,
-    /// Whether requests were judged.
-    pub coverage: Coverage,
-    /// Name, violations and judged requests of the crawlers with violations that are not spoofed.
-    pub violators: Vec<(String, u64, u64)>,
+    /// The requested day and all others whose counts changed since the last run, the last one first; empty if the site
+    /// could not be audited.
+    pub days: Vec<DayResult>,
     /// Damage and mistakes, one line each.
     pub notices: Vec<String>,
+    /// The metrics of the requested day.
+    pub metrics: Option<DayMetrics>,
+}
+
+/// The result of one day of a site.
+#[derive(Clone, Debug)]
+pub(crate) struct DayResult {
+    /// The day.
+    pub day: Day,
+    /// The path of its report.
+    pub report: String,
+    /// The sums of all crawlers that are not spoofed.
+    pub sums: Sums,
+    /// Whether requests were judged.
+    pub coverage: Coverage,
+    /// The crawlers with violations that are not spoofed, most violations first.
+    pub violators: Vec<Violator>,
     /// The conditions that rows of the day meet.
     pub met: Vec<MetCondition>,
-    /// The metrics of the day.
-    pub metrics: Option<DayMetrics>,
+}
+
+/// A crawler with violations on a day.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Violator {
+    /// Its name.
+    pub crawler: String,
+    /// Its identity.
+    pub identity: Identity,
+    /// Its requests at all origins.
+    pub sums: Sums,
 }
 
 impl SiteNight {
     /// Whether it could not be audited, or has something to act upon.
     pub(crate) fn is_news(&self) -> bool {
-        self.sums.is_none() || !self.notices.is_empty() || !self.met.is_empty()
+        let is_met = || self.days.iter().any(|day| !day.met.is_empty());
+        self.days.is_empty() || !self.notices.is_empty() || is_met()
     }
 }
 
-/// The summary; `events` are those of the reported days.
-pub(crate) fn night_text(sites: &[SiteNight], events: &[EventRow]) -> String {
+/// The summary on a page: the conditions that were met, the events, damage, and the days with most violations; `events`
+/// are those to be mailed, and `index` is the page with all sites.
+pub(crate) fn night_text(sites: &[SiteNight], events: &[EventRow], index: &str) -> String {
     let mut text = headline(sites, events);
-    for night in sites {
-        text += &site_text(night);
+    text += &conditions(sites);
+    let told = |row: &EventRow| {
+        format!("  {} on {}: {}\n", row.site, row.day, visible(row.message.as_bytes()))
+    };
+    text += &listed("Events", events.iter().map(told), EVENTS_MAX, "see events.csv");
+    let notices = sites.iter().flat_map(|night| {
+        let failed = night.days.is_empty().then(|| "could not be audited".to_owned());
+        let notices = failed.into_iter().chain(night.notices.iter().cloned());
+        notices.map(|what| format!("  {}: {}\n", night.site, visible(what.as_bytes())))
+    });
+    text += &listed("Problems", notices, NOTICES_MAX, "see the output of the run");
+    text += &worst_days(sites);
+    text + &format!("\nall sites: {}\n", visible(index.as_bytes()))
+}
+
+/// A part of the page with at most `most` of `lines`; empty if there are none.
+fn listed(heading: &str, lines: impl Iterator<Item = String>, most: usize, rest: &str) -> String {
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return String::new();
     }
-    if !events.is_empty() {
-        text += "\nEvents\n";
+    let mut text = format!("\n{heading}\n{}", lines[..lines.len().min(most)].concat());
+    if lines.len() > most {
+        text += &format!("  ... and {} more, {rest}\n", lines.len() - most);
     }
-    for row in events.iter().take(EVENTS_MAX) {
-        text += &format!("  {} on {}: {}\n", row.site, row.day, visible(row.message.as_bytes()));
-    }
-    if events.len() > EVENTS_MAX {
-        text += &format!("  ... and {} more, see events.csv\n", events.len() - EVENTS_MAX);
+    text
+}
+
+/// The conditions that rows meet, with these rows, or one of them if there are many conditions.
+fn conditions(sites: &[SiteNight]) -> String {
+    let met = sites.iter().flat_map(|night| {
+        night.days.iter().flat_map(move |of| of.met.iter().map(move |met| (night, of.day, met)))
+    });
+    let met: Vec<_> = met.collect();
+    let rows_max = if met.len() > 2 { 1 } else { usize::MAX };
+    let lines = met.into_iter().map(|(night, day, MetCondition { message, rows })| {
+        let mut text = format!("  {} on {day}: {}\n", night.site, visible(message.as_bytes()));
+        for row in rows.iter().take(rows_max) {
+            text += &format!("      {}\n", visible(row.as_bytes()));
+        }
+        text
+    });
+    listed("Conditions that were met", lines, CONDITIONS_MAX, "see the output of the run")
+}
+
+/// The days of sites with most violations.
+fn worst_days(sites: &[SiteNight]) -> String {
+    let days = sites.iter().flat_map(|night| night.days.iter().map(move |of| (night, of)));
+    let mut days: Vec<(&SiteNight, &DayResult)> = days.collect();
+    days.sort_by_key(|(_, of)| Reverse((of.sums.violations, of.sums.requests)));
+    let lines = days.iter().take(DAYS_MAX).map(|(night, of)| day_text(night, of));
+    let mut text = listed("Sites, most violations first", lines, DAYS_MAX, "");
+    if let Some(rest) = days.get(DAYS_MAX..).filter(|rest| !rest.is_empty()) {
+        let violations: u64 = sum(rest.iter().map(|(_, of)| of.sums.violations));
+        let names: BTreeSet<&str> = rest.iter().map(|(night, _)| &*night.site).collect();
+        text += &format!(
+            "  ... and {} of {}, {}\n",
+            counted(rest.len() as u64, "day"),
+            counted(names.len() as u64, "site"),
+            counted(violations, "violation")
+        );
     }
     text
 }
 
 /// One line, usable as the subject of a mail.
 fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
-    let mut judged = sites.iter().filter(|night| night.coverage.judged() > 0).peekable();
-    let is_any_judged = judged.peek().is_some();
-    let violations: u64 = sum(judged.filter_map(|night| night.sums).map(|sums| sums.violations));
-    let notices: usize = sites.iter().map(|night| night.notices.len() + night.met.len()).sum();
-    let mut headline = match is_any_judged {
+    let days = || sites.iter().flat_map(|night| &night.days);
+    let judged = || days().filter(|of| of.coverage.judged() > 0);
+    let violations: u64 = sum(judged().map(|of| of.sums.violations));
+    let notices: usize = sites.iter().map(|night| night.notices.len()).sum();
+    let problems = notices + days().map(|of| of.met.len()).sum::<usize>();
+    let mut headline = match judged().next().is_some() {
         true => format!("{HEADLINE_START}{}", counted(violations, "violation")),
         false => format!("{HEADLINE_START}nothing judged"),
     };
-    if notices > 0 {
-        headline += &format!(", {}", counted(notices as u64, "problem"));
+    let distinct: BTreeSet<Day> = days().map(|of| of.day).collect();
+    if distinct.len() > 1 {
+        headline += &format!(" on {} days", distinct.len());
+    }
+    if problems > 0 {
+        headline += &format!(", {}", counted(problems as u64, "problem"));
     }
     if !events.is_empty() {
         headline += &format!(", {}", counted(events.len() as u64, "event"));
@@ -169,69 +247,64 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
     headline + "\n"
 }
 
-fn site_text(night: &SiteNight) -> String {
-    let SiteNight { site, day, report, sums, coverage, violators, notices, met, metrics: _ } =
-        night;
-    let day = day.map_or_else(String::new, |day| format!(" on {day}"));
-    let mut text = format!("\n{site}{day}\n");
-    match sums {
-        None => text += "  could not be audited\n",
-        Some(sums) => {
-            let outcome = match coverage {
-                Coverage::Nothing(_) => "no request could be judged".to_owned(),
-                Coverage::NoRequest => "none judged".to_owned(),
-                Coverage::NoneBound => "none that robots.txt can bind".to_owned(),
-                Coverage::TooLittle { .. } | Coverage::Enough { .. } => violations_words(sums),
-            };
-            text += &format!(
-                "  {} of known crawlers, {outcome}\n  {}\n",
-                counted(sums.requests, "request"),
-                visible(report.as_bytes())
-            );
-        }
-    }
-    for (crawler, violations, judged) in violators.iter().take(CRAWLERS_MAX) {
-        let rate = percent(*violations, *judged);
-        text += &format!(
-            "  {:>10}  {rate:>7}  {}\n",
-            grouped(*violations),
-            visible(crawler.as_bytes())
-        );
-    }
+/// The result of a day, with the crawlers that broke most rules.
+fn day_text(night: &SiteNight, of: &DayResult) -> String {
+    let DayResult { day, report, sums, coverage, violators, met: _ } = of;
+    let outcome = match coverage {
+        Coverage::Nothing(_) => "no request could be judged".to_owned(),
+        Coverage::NoRequest => "none judged".to_owned(),
+        Coverage::NoneBound => "none that robots.txt can bind".to_owned(),
+        Coverage::TooLittle { .. } | Coverage::Enough { .. } => violations_words(sums),
+    };
+    let changed = if night.day == Some(*day) { "" } else { " (changed since the last run)" };
+    let mut text = format!(
+        "  {} on {day}{changed}: {} of known crawlers, {outcome}\n",
+        night.site,
+        counted(sums.requests, "request"),
+    );
+    let named = violators.iter().take(CRAWLERS_MAX).map(|Violator { crawler, identity, sums }| {
+        let (crawler, identity) = (visible(crawler.as_bytes()), identity.as_str());
+        format!("{crawler} ({identity}) {}", grouped(sums.violations))
+    });
+    let mut named: Vec<String> = named.collect();
     if violators.len() > CRAWLERS_MAX {
-        text += &format!("  ... and {} more, see summary.csv\n", violators.len() - CRAWLERS_MAX);
+        named.push(format!("{} more", violators.len() - CRAWLERS_MAX));
     }
-    for condition in met {
-        text += &format!("  ! {}\n", visible(condition.message.as_bytes()));
-        for row in &condition.rows {
-            text += &format!("      {}\n", visible(row.as_bytes()));
-        }
+    if !named.is_empty() {
+        text += &format!("      {}\n", named.join(", "));
     }
-    for what in notices.iter().take(NOTICES_MAX) {
-        text += &format!("  ! {}\n", visible(what.as_bytes()));
-    }
-    if notices.len() > NOTICES_MAX {
-        text += &format!("  ... and {} more\n", notices.len() - NOTICES_MAX);
-    }
-    text
+    text + &format!("      {}\n", visible(report.as_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The day `ago` days before `last`.
+    fn of_day(last: &str, ago: i32) -> DayResult {
+        let day = Day::parse(last).unwrap().plus(-ago);
+        let violator = |n| Violator {
+            crawler: format!("bot {n}"),
+            identity: Identity::Verified,
+            sums: Sums { requests: 20, allowed: 10, violations: 10, ..Sums::default() },
+        };
+        DayResult {
+            day,
+            report: format!("reports/shop/{day}"),
+            sums: Sums { requests: 2_000, allowed: 900, violations: 100, ..Sums::default() },
+            coverage: Coverage::Enough { judged: 1_000 },
+            violators: (1..=9).map(violator).collect(),
+            met: vec![MetCondition { message: "m".to_owned(), rows: vec!["r".to_owned()] }],
+        }
+    }
+
     #[test]
     fn a_night_fits_on_a_page() {
-        let sums = Sums { requests: 2_000, allowed: 900, violations: 100, ..Sums::default() };
         let shop = SiteNight {
             site: "shop".to_owned(),
             day: Day::parse("2026-11-20"),
-            report: "reports/shop/2026-11-20".to_owned(),
-            sums: Some(sums),
-            coverage: Coverage::Enough { judged: 1_000 },
-            violators: (1..=9).map(|n| (format!("bot {n}"), 10, 20)).collect(),
+            days: (0..9).map(|ago| of_day("2026-11-20", ago)).collect(),
             notices: vec!["a\u{7}b".to_owned()],
-            met: vec![MetCondition { message: "m".to_owned(), rows: vec!["r".to_owned()] }],
             metrics: None,
         };
         let blog = SiteNight { site: "blog".to_owned(), ..SiteNight::default() };
@@ -245,15 +318,29 @@ mod tests {
             now: String::new(),
             message: "the robots.txt of x changed".to_owned(),
         };
-        let text = night_text(&[shop, blog], &vec![row; 30]);
+        let many = (0..200).map(|number| {
+            let site = format!("site{number}");
+            SiteNight { site, notices: Vec::new(), ..shop.clone() }
+        });
+        let sites: Vec<SiteNight> = [shop.clone(), blog].into_iter().chain(many).collect();
+        let text = night_text(&sites, &vec![row; 30], "reports/index.html");
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "botaudit: 100 violations, 2 problems, 30 events");
-        assert!(text.contains("\nshop on 2026-11-20\n  2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n"), "{text}");
-        assert!(text.contains("  ... and 4 more, see summary.csv\n"), "{text}");
-        assert!(text.contains("\nblog\n  could not be audited\n"), "{text}");
-        assert!(text.contains("  shop on 2026-11-20: the robots.txt of x changed\n"), "{text}");
-        assert!(text.contains("  ... and 10 more, see events.csv\n") && lines.len() < 60, "{text}");
-        assert!(text.contains("  ! m\n      r\n  ! a"), "{text}");
+        assert_eq!(lines[0], "botaudit: 180,900 violations on 9 days, 1,810 problems, 30 events");
+        assert!(lines.len() < 100, "{} lines: {text}", lines.len());
         assert!(!text.contains('\u{7}'));
+        for part in [
+            "\nConditions that were met\n  shop on 2026-11-20: m\n      r\n",
+            "  ... and 1799 more, see the output of the run\n",
+            "\nEvents\n  shop on 2026-11-20: the robots.txt of x changed\n",
+            "  ... and 10 more, see events.csv\n",
+            "\nProblems\n  shop: a",
+            "\n  blog: could not be audited\n",
+            "  shop on 2026-11-20: 2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n      bot 1 (verified) 10, bot 2 (verified) 10, bot 3 (verified) 10, 6 more\n      reports/shop/2026-11-20\n",
+            "  shop on 2026-11-19 (changed since the last run): ",
+            "  ... and 1,799 days of 200 sites, 179,900 violations\n",
+            "\nall sites: reports/index.html\n",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 }

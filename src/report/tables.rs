@@ -88,7 +88,7 @@ tables! {
     /// Events by day.
     EVENTS = "events.csv", "each event of a day, the last day first": [
         SITE, SITE_DAY,
-        column("event", "first-violation, rate-doubled, stopped-fetching, robots-changed, robots-failing, log-silent, nothing-judged, late-lines, lists-old", "kind of event"),
+        column("event", "first-violation, rate-doubled, stopped-fetching, robots-changed, robots-failing, log-silent, nothing-judged, late-lines, lists-old, new-crawler, requests-tripled, violations-tripled, stopped-breaking", "kind of event"),
         column("crawler", "text", "crawler of the event, if there is one"),
         column("identity", "verified, spoofed, unverified", "identity of that crawler"),
         column("source", "text", "origin or file of the robots.txt, if the event is about one; for `late-lines` the changed day, for `lists-old` the day of the newest list"),

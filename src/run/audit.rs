@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::audit;
 use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
+use crate::audit::model::ReportModel;
 use crate::audit::parse_rate::{UnreadLogs, not_understood};
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
 use crate::audit::repeated_content::refuse_repeated_pipes;
@@ -360,12 +361,22 @@ pub(crate) fn conclude(
     option: &str,
 ) -> Result<(RunOutcome, Vec<MetCondition>)> {
     let WrittenReport { audit, summary, .. } = written;
-    let Setup { config, thresholds, console, .. } = setup;
-    warn_of_audit(audit, &**console);
-    warn_of_robots_errors(audit, &**console);
+    let console = &*setup.console;
+    warn_of_audit(audit, console);
+    warn_of_robots_errors(audit, console);
     let place = output.map(|path| visible(path.display().to_string().as_bytes()));
     let place = place.map_or_else(String::new, |path| format!("\nreport: {path}\n"));
     console.show(&format!("{summary}{place}"))?;
+    Ok(outcome_of(audit, setup, option))
+}
+
+/// The outcome of `audit`, and the conditions of `option` that it meets.
+pub(crate) fn outcome_of(
+    audit: &ReportModel,
+    setup: &Setup,
+    option: &str,
+) -> (RunOutcome, Vec<MetCondition>) {
+    let Setup { config, thresholds, .. } = setup;
     let met: Vec<MetCondition> =
         thresholds.iter().filter_map(|threshold| threshold.met(audit, option)).collect();
     let is_met =
@@ -375,7 +386,7 @@ pub(crate) fn conclude(
         true if is_met => RunOutcome::Violations,
         true => RunOutcome::Done,
     };
-    Ok((outcome, met))
+    (outcome, met)
 }
 
 /// The name of the evidence file, if it is inside the report.

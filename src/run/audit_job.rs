@@ -11,7 +11,7 @@ use crate::config::file::{ConfigError, ConfigFile, SiteConfig, parse};
 use crate::config::{audit_config::AuditConfig, setting::Fault};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
-use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
+use crate::input::copies::{DistinctLogs, without_copies};
 use crate::input::source::{Source, expand};
 use crate::report::{outputs::Overwrite, summary_table::SummaryView};
 
@@ -72,7 +72,7 @@ impl AuditJob {
         let outputs =
             check_outputs(&defaults, &sources, collected, &destination, format, self.overwrite)?;
         console.begin_with(&outputs, tcp_use(&defaults));
-        let DistinctLogs { sources, repeats } = without_copies(sources, ShortCopies::ByName);
+        let DistinctLogs { sources, repeats } = without_copies(sources);
         let setup = Setup::new(config, &[], Arc::clone(&self.console));
         let setup = setup.map_err(|faults| match &self.site {
             Some(site) => site.refusal(&faults, &self.flags, console),

@@ -7,7 +7,7 @@ use crate::audit::{client::ClientKey, model::ReportModel, tally::Tally};
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::{crawler::Crawler, identity::Identity};
 use crate::error::{Error, Result};
-use crate::input::copies::{DistinctLogs, ShortCopies, without_copies};
+use crate::input::copies::{DistinctLogs, without_copies};
 use crate::input::source::expand;
 use crate::report::threshold::{MetCondition, Threshold};
 use crate::report::{directory::Staging, page_model::PageModel, run::EvidenceFile};
@@ -120,7 +120,7 @@ impl Audit {
         let setup = Setup::new(self.config.clone(), &[], Arc::clone(&console) as _);
         let setup = setup.map_err(|faults| unusable(&faults))?;
         let logs: Vec<OsString> = logs.into_iter().map(Into::into).collect();
-        let DistinctLogs { sources, repeats } = without_copies(expand(&logs), ShortCopies::ByName);
+        let DistinctLogs { sources, repeats } = without_copies(expand(&logs));
         let thresholds = setup.thresholds.clone();
         let run = AuditRun {
             setup,

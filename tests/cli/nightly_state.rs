@@ -61,6 +61,21 @@ fn a_log_is_counted_once_whatever_it_is_called() {
     check(&sandbox, 16, 8);
 }
 
+/// Equal lines of short logs with other names may be chance: they count, as in an audit, and the night says so.
+#[test]
+fn a_short_log_that_another_begins_with_is_counted() {
+    let sandbox = site();
+    sandbox.write("etc/logs/a.log", lines(0, 10));
+    check(&sandbox, 10, 5);
+    sandbox.write("etc/logs/b.log", lines(0, 4));
+    sandbox.write("etc/logs/a.log.1", lines(0, 4));
+    let warning = "logs/b.log was counted, though logs/a.log begins with the same lines";
+    sandbox.run(RUN).exits(0).complains(warning);
+    check(&sandbox, 14, 7);
+    sandbox.write("etc/logs/b.log", lines(0, 4) + &lines(500, 2));
+    check(&sandbox, 16, 8);
+}
+
 #[test]
 fn a_log_that_is_cut_begins_anew_and_one_that_goes_on_elsewhere_goes_on() {
     let sandbox = site();

@@ -27,14 +27,16 @@ fn site() -> Sandbox {
 
 const PAGE: &str = "botaudit: 1 violation, 2 events
 
-shop on 2026-03-01
-  2 requests of known crawlers, 1 violation (50.0 % of those judged)
-  reports/shop/2026-03-01
-           1   50.0 %  GPTBot
-
 Events
   shop on 2026-03-01: first violations by GPTBot (unverified): 1
   shop on 2026-03-01: the file robots.txt changed
+
+Sites, most violations first
+  shop on 2026-03-01: 2 requests of known crawlers, 1 violation (50.0 % of those judged)
+      GPTBot (unverified) 1
+      reports/shop/2026-03-01
+
+all sites: reports/index.html
 ";
 
 #[test]
@@ -151,39 +153,53 @@ fn the_page_of_a_night_goes_where_it_is_wanted() {
 }
 
 #[test]
-fn one_page_shows_all_nights() {
+fn a_page_shows_all_sites_and_each_site_has_one() {
     let sandbox = site();
     sandbox.run(RUN).exits(0);
-    let page = sandbox.text("etc/reports/index.html");
+    let all = sandbox.text("etc/reports/index.html");
     for part in [
         "<h1>1 site up to 2026-03-01</h1>",
-        "href=\"./shop/2026-03-01/report.html\"",
-        "href=\"./shop/2026-02-28/report.html\"",
-        "botaudit report reports/shop --from 2026-02-23 --to 2026-03-01 -o week-of-shop",
+        "href=\"./shop/index.html\"",
+        "<td>new violations</td>",
+    ] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    let page = sandbox.text("etc/reports/shop/index.html");
+    for part in [
+        "<h1>shop up to 2026-03-01</h1>",
+        "href=\"../index.html\"",
+        "href=\"./2026-03-01/report.html\"",
+        "href=\"./2026-02-28/report.html\"",
+        "botaudit report reports/shop --from 2026-02-28 --to 2026-03-01 -o week-of-shop",
         "first violations by GPTBot (unverified): 1",
         "robots.txt changed",
         "since 2026-03-01, still",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    let week = "report etc/reports/shop --from 2026-02-23 --to 2026-03-01 -o week-of-shop";
+    let week = "report etc/reports/shop --from 2026-02-28 --to 2026-03-01 -o week-of-shop";
     sandbox.run(week).exits(0);
     assert!(sandbox.text("week-of-shop/report.html").contains("GPTBot"));
     sandbox.run(RUN).exits(0);
-    assert_eq!(sandbox.text("etc/reports/index.html"), page, "equal nights give equal bytes");
-    sandbox.write("etc/reports/index.html", "<p>mine</p>");
-    sandbox.run(RUN).exits(2).complains("was not written by botaudit");
+    assert_eq!(sandbox.text("etc/reports/index.html"), all, "equal nights give equal bytes");
+    assert_eq!(sandbox.text("etc/reports/shop/index.html"), page);
+    for written in ["etc/reports/index.html", "etc/reports/shop/index.html"] {
+        let before = sandbox.text(written);
+        sandbox.write(written, "<p>mine</p>");
+        sandbox.run(RUN).exits(2).complains("was not written by botaudit");
+        sandbox.write(written, before);
+    }
     let Some(browser) = browser() else { return };
-    let shown = show(&browser, page, "site-1-crawlers", "gptbot");
-    let seen = &shown.seen;
-    for sound in ["captioned", "scoped", "ids", "charts_told", "named"] {
-        assert_eq!(seen[sound], true, "{sound}");
+    for (page, table) in [(all, "sites"), (page, "site-crawlers")] {
+        let shown = show(&browser, page, table, "shop");
+        let seen = &shown.seen;
+        for sound in ["captioned", "scoped", "ids", "charts_told", "named"] {
+            assert_eq!(seen[sound], true, "{table}: {sound}");
+        }
+        for bad in ["wide", "wide_when_narrow", "main_wide", "main_wide_when_narrow", "pwned"] {
+            assert_eq!(seen[bad], false, "{table}: {bad}");
+        }
     }
-    for bad in ["wide", "wide_when_narrow", "main_wide", "main_wide_when_narrow", "pwned"] {
-        assert_eq!(seen[bad], false, "{bad}");
-    }
-    let columns = seen["columns"]["site-1-crawlers"].to_string();
-    assert!(columns.contains("[\"Requests\",3]"), "{columns}");
 }
 
 /// Each is in the mail of its night, and in no other.
@@ -196,7 +212,8 @@ fn news_of_the_logs_and_lists_is_mailed_once() {
         let mail = sandbox.run(&format!("{night} --mail-summary")).exits(0).stdout;
         let (_, events) = mail.split_once("Events\n").unwrap_or_default();
         let of_site = format!("  shop on {day}: ");
-        events.lines().map(|line| line.replace(&of_site, "")).collect()
+        let events = events.lines().take_while(|line| !line.is_empty());
+        events.map(|line| line.replace(&of_site, "")).collect()
     };
     limits("silent_lines = 2\n");
     assert_eq!(events("2026-03-01").len(), 2);
@@ -217,6 +234,112 @@ fn news_of_the_logs_and_lists_is_mailed_once() {
     assert_eq!(events("2026-03-05"), [""; 0]);
     let table = sandbox.table("etc/reports/events.csv").cells("day event source now");
     assert!(table.contains(&"2026-03-03 | late-lines | 2026-03-01 | 1".to_owned()), "{table:?}");
+}
+
+/// A log that arrives a day late, and nights that were missed: their days are tested as the requested one is.
+#[test]
+fn every_day_that_changed_is_tested_and_mailed_once() {
+    let sandbox = site();
+    sandbox.write("etc/botaudit.toml", format!("{CONFIG}fail_on = [\"violations > 1\"]\n"));
+    sandbox.run(RUN).exits(0);
+    let night = |day: &str| format!("{} --mail-summary", RUN.replace("2026-03-01", day));
+    let late: String = (60..80).map(|second| line(second, "/private/x", 200, GPTBOT)).collect();
+    sandbox.write("etc/shop.log.2", late);
+    sandbox.write("etc/shop.log.3", on("02/Mar/2026", 60, "/open"));
+    let ran = sandbox.run(&night("2026-03-02")).exits(1);
+    assert!(
+        ran.stdout.starts_with("botaudit: 21 violations on 2 days, 1 problem, 1 event\n"),
+        "{}",
+        ran.stdout
+    );
+    let changed = "  shop on 2026-03-01 (changed since the last run): 22 requests of known crawlers, 21 violations (95.5 % of those judged)\n";
+    assert!(ran.stdout.contains(changed), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("  shop on 2026-03-01: 1 row meets fail_on \"violations > 1\"\n"),
+        "{}",
+        ran.stdout
+    );
+    // The first violations of that day were in its own mail.
+    assert_eq!(ran.stdout.matches("first violations").count(), 0, "{}", ran.stdout);
+    let ran = sandbox.run(&night("2026-03-03")).exits(0);
+    assert_eq!(ran.stdout, "", "nothing is new");
+    // Three nights are missed; the log of the first one has violations of a crawler that never had any.
+    let missed: String = (0..5).map(|at| on("05/Mar/2026", 60 * at, "/private")).collect();
+    sandbox.write(
+        "etc/shop.log.4",
+        missed.replace(GPTBOT, "CCBot/2.0 (https://commoncrawl.org/faq/)")
+            + &on("07/Mar/2026", 0, "/open"),
+    );
+    let ran = sandbox.run(&night("2026-03-08")).exits(1);
+    assert!(ran.stdout.contains("shop on 2026-03-05: first violations by CCBot"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("  shop on 2026-03-07 (changed since the last run): "),
+        "{}",
+        ran.stdout
+    );
+    let without_mail = night("2026-03-08").replace(" --mail-summary", "");
+    sandbox.run(&without_mail).exits(0);
+}
+
+#[test]
+fn a_silent_day_stays_an_event_when_its_lines_come_late() {
+    let sandbox = site();
+    sandbox.write("etc/botaudit.toml", format!("silent_lines = 2\n{CONFIG}"));
+    sandbox.run(RUN).exits(0);
+    sandbox.run(&RUN.replace("2026-03-01", "2026-03-02")).exits(0);
+    let late: String = (0..3).map(|at| on("02/Mar/2026", 60 * at, "/open")).collect();
+    sandbox.write("etc/shop.log.2", late);
+    let ran = sandbox.run(&format!("{} --mail-summary", RUN.replace("03-01", "03-04"))).exits(0);
+    let came =
+        "shop on 2026-03-04: 3 lines of 2026-03-02 came late; the report of that day has changed";
+    assert!(ran.stdout.contains(came), "{}", ran.stdout);
+    let table = sandbox.table("etc/reports/events.csv").cells("day event message");
+    let stays = "2026-03-02 | log-silent | the logs have no line of this day, after 2 lines on 2026-03-01; 3 came late, on 2026-03-04";
+    assert!(table.contains(&stays.to_owned()), "{table:?}");
+}
+
+/// An honest crawler and a client with its name are two rows.
+#[test]
+fn a_mail_and_the_page_name_each_identity_by_itself() {
+    let sandbox = site();
+    let own: String = (0..9).map(|at| on("01/Mar/2026", 60 * at, "/open")).collect();
+    let own = own.replace("192.0.2.7 ", "74.7.227.9 ");
+    sandbox.write("etc/shop.log", own + &line(1, "/private", 200, GPTBOT));
+    let ran = sandbox.run(&format!("{RUN} --mail-summary")).exits(0);
+    let violator = ran.stdout.lines().find(|line| line.starts_with("      GPTBot ("));
+    let violator = violator.unwrap_or_default();
+    assert!(violator.ends_with(") 1") && !violator.contains("(verified)"), "{}", ran.stdout);
+    let page = sandbox.text("etc/reports/shop/index.html");
+    assert!(page.contains("<td>verified</td>"), "the page has a row of the crawler itself");
+}
+
+/// The server's robots.txt is larger than the configured file since the second day.
+#[test]
+fn a_crawler_that_fetches_a_grown_file_has_not_stopped() {
+    let sandbox = Sandbox::new();
+    sandbox.write("etc/botaudit.toml", CONFIG);
+    sandbox.write("etc/robots.txt", ROBOTS);
+    let day = |number: u32| -> String {
+        let day = format!("{number:02}/Mar/2026");
+        let size = if number == 1 { " 200 5 " } else { " 200 9000 " };
+        let fetch = on(&day, 0, "/robots.txt").replace(" 200 100 ", size);
+        fetch + &(1..40).map(|at| on(&day, 60 * at, "/open")).collect::<String>()
+    };
+    sandbox.write("etc/shop.log", (1..=12).map(day).collect::<String>());
+    sandbox.run(&RUN.replace("03-01", "03-12")).exits(0);
+    let events = sandbox.table("etc/reports/events.csv").cells("event");
+    assert_eq!(events, [""; 0]);
+    sandbox.write(
+        "etc/shop.log",
+        (1..=3)
+            .map(day)
+            .chain((4..=12).map(|number| day(number).replace("/robots.txt", "/open")))
+            .collect::<String>(),
+    );
+    std::fs::remove_file(sandbox.path("etc/reports/state.sqlite")).unwrap();
+    sandbox.run(&RUN.replace("03-01", "03-12")).exits(0);
+    let events = sandbox.table("etc/reports/events.csv").cells("day event before");
+    assert_eq!(events, ["2026-03-10 | stopped-fetching | 2026-03-03"]);
 }
 
 #[test]
@@ -256,6 +379,7 @@ fn tools_cause_no_events() {
 #[test]
 fn no_notification_is_sent_where_all_is_well() {
     let sandbox = site();
+    sandbox.run(RUN).exits(0);
     let run = RUN.replace("2026-03-01", "2026-02-28");
     let arguments = ["--notify-cmd", "touch told.txt", "--mail-summary"];
     let arguments: Vec<&str> = run.split(' ').chain(arguments).collect();
@@ -265,7 +389,9 @@ fn no_notification_is_sent_where_all_is_well() {
     let loud: Vec<&str> = arguments.into_iter().filter(|word| *word != "-q").collect();
     let ran = sandbox.run_words(&loud, b"").exits(0);
     assert!(
-        ran.stdout.starts_with("botaudit: 0 violations\n\nshop on 2026-02-28\n"),
+        ran.stdout.starts_with(
+            "botaudit: 0 violations\n\nSites, most violations first\n  shop on 2026-02-28: "
+        ),
         "{}",
         ran.stdout
     );

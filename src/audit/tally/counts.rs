@@ -88,6 +88,18 @@ impl OriginRows {
         settle_answers(&mut tallies.collect::<Vec<_>>());
     }
 
+    /// The successful fetches of robots.txt of each row, as its report counts them.
+    pub(crate) fn successful_fetches(&self) -> Vec<u64> {
+        let fetches = self.rows.iter().map(|(_, tally)| {
+            let has_times = tally.times == Times::Kept;
+            (tally.robots_fetches.clone(), has_times)
+        });
+        let mut fetches: Vec<_> = fetches.collect();
+        let settled = fetches.iter_mut().map(|(fetches, has_times)| (fetches, *has_times));
+        settle_answers(&mut settled.collect::<Vec<_>>());
+        fetches.iter().map(|(fetches, _)| fetches.successful_fetches).collect()
+    }
+
     /// The history of its robots.txt in `rulings`, and the snapshots in force between the first and
     /// the last request; `None` without a history or requests.
     pub(crate) fn in_force<'a>(

@@ -95,7 +95,7 @@ fn unknown_keys_are_named_with_the_nearest() {
     check(
         &format!("colour = 1\n{SITE}"),
         &[
-            "1: unknown key 'colour'; the keys are reports, keep_days, state, keep_state_days, silent_lines, late_lines, lists_days, defaults, sites",
+            "1: unknown key 'colour'; the keys are reports, keep_days, state, keep_state_days, silent_lines, late_lines, lists_days, volume_times, volume_requests, defaults, sites",
         ],
     );
 }

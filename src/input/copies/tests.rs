@@ -8,11 +8,11 @@ fn long(name: &str) -> String {
     (0..800).map(|n| format!("{name} line {n}\n")).collect()
 }
 
-fn found_in(directory: &Path, short: ShortCopies) -> (Vec<String>, Repeats) {
+fn found_in(directory: &Path) -> (Vec<String>, Repeats) {
     let prefix = format!("{}/", directory.display());
     let cut = |name: &str| name.strip_prefix(&prefix).unwrap_or(name).to_owned();
     let all = ["", "below"].map(|name| directory.join(name).into_os_string());
-    let DistinctLogs { sources, repeats } = without_copies(expand(&all), short);
+    let DistinctLogs { sources, repeats } = without_copies(expand(&all));
     let names = sources.iter().map(|source| cut(&source.name));
     let copy =
         |SkippedCopy { name, of, damage }| SkippedCopy { name: cut(&name), of: cut(&of), damage };
@@ -27,13 +27,13 @@ fn found_in(directory: &Path, short: ShortCopies) -> (Vec<String>, Repeats) {
 
 /// The pairs `copies` (`copy=whole`) and `alike` among `files`.
 #[track_caller]
-fn check_by(short: ShortCopies, files: &[(&str, &[u8])], copies: &[&str], alike: &[&str]) {
+fn check(files: &[(&str, &[u8])], copies: &[&str], alike: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("below")).unwrap();
     for (name, bytes) in files {
         fs::write(dir.path().join(name), bytes).unwrap();
     }
-    let (kept, repeats) = found_in(dir.path(), short);
+    let (kept, repeats) = found_in(dir.path());
     let found: Vec<String> =
         repeats.copies.iter().map(|copy| format!("{}={}", copy.name, copy.of)).collect();
     assert_eq!(found, copies);
@@ -47,11 +47,6 @@ fn check_by(short: ShortCopies, files: &[(&str, &[u8])], copies: &[&str], alike:
     assert_eq!(kept, expected);
 }
 
-#[track_caller]
-fn check(files: &[(&str, &[u8])], copies: &[&str], alike: &[&str]) {
-    check_by(ShortCopies::ByName, files, copies, alike);
-}
-
 #[test]
 fn the_whole_content_decides() {
     let header = "#Fields: a b c\n".repeat(1_000);
@@ -59,13 +54,11 @@ fn the_whole_content_decides() {
     let longer = format!("{one}more\n");
     let gz = member(Gzip, one.as_bytes());
     let [one, two, longer] = [&one, &two, &longer].map(String::as_bytes);
-    for short in [ShortCopies::ByContent, ShortCopies::ByName] {
-        check_by(short, &[("a", one), ("b", two)], &[], &[]);
-        check_by(short, &[("a", one), ("b", &gz)], &["b=a"], &[]);
-        check_by(short, &[("a", one), ("b", longer)], &["a=b"], &[]);
-        check_by(short, &[("a", one), ("b", longer), ("c", &gz)], &["a=b", "c=b"], &[]);
-        check_by(short, &[("a", b""), ("b", b""), ("c", longer)], &[], &[]);
-    }
+    check(&[("a", one), ("b", two)], &[], &[]);
+    check(&[("a", one), ("b", &gz)], &["b=a"], &[]);
+    check(&[("a", one), ("b", longer)], &["a=b"], &[]);
+    check(&[("a", one), ("b", longer), ("c", &gz)], &["a=b", "c=b"], &[]);
+    check(&[("a", b""), ("b", b""), ("c", longer)], &[], &[]);
 }
 
 #[test]
@@ -115,7 +108,6 @@ fn short_logs_are_copies_by_their_names() {
         &["access.log=access.log.1"],
         &["a.log=access.log.1"],
     );
-    check_by(ShortCopies::ByContent, &[("a.log", all), ("b.log", short)], &["b.log=a.log"], &[]);
 }
 
 #[test]
@@ -133,7 +125,7 @@ fn a_damaged_copy_says_what_may_be_missing() {
     let dir = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
     let damages = || {
-        let (kept, repeats) = found_in(dir.path(), ShortCopies::ByName);
+        let (kept, repeats) = found_in(dir.path());
         let copies = repeats.copies.into_iter();
         (kept, copies.map(|copy| (copy.name, copy.damage)).collect::<Vec<_>>())
     };
@@ -165,7 +157,7 @@ fn names_of_one_file_are_one_log() {
         fs::write(dir.path().join("a.log"), &text).unwrap();
         fs::hard_link(dir.path().join("a.log"), dir.path().join("b.log")).unwrap();
         std::os::unix::fs::symlink("a.log", dir.path().join("c.log")).unwrap();
-        let (kept, repeats) = found_in(dir.path(), ShortCopies::ByName);
+        let (kept, repeats) = found_in(dir.path());
         assert_eq!(kept, ["a.log"]);
         assert_eq!((repeats.copies.len(), repeats.alike.len()), (1, 0));
     }

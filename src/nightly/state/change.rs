@@ -189,6 +189,15 @@ impl State {
         self.select(&format!("SELECT {COLUMNS} FROM inputs WHERE site = ?"), [site], input)
     }
 
+    /// The names of the logs of `site` that end on `day`, with why the rest of each cannot be read.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn damages(&self, site: &str, day: Day) -> Result<Vec<(String, String)>> {
+        let query = "SELECT name, damage FROM inputs WHERE site = ? AND last_day = ? AND damage IS NOT NULL";
+        self.select(query, params![site, day.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// The log with this fingerprint, which then has no new lines.
     ///
     /// # Errors

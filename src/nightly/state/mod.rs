@@ -5,6 +5,7 @@
 //! changed sums is marked until its report is written.
 
 pub mod change;
+pub(crate) mod mailed;
 pub mod rows;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +27,8 @@ const APPLICATION_ID: i32 = 0x626f_746e;
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// Tables that a state of this version may lack: the lines of each day when they were counted and when
-/// they were reported, and events that no later night could find again.
+/// they were reported, events that no later night could find again, which events were mailed, and the day of the last
+/// night of each site.
 const LATER_SCHEMA: &str = include_str!("news.sql");
 
 /// The version of [`SCHEMA`] and of the tallies in it.
@@ -155,7 +157,9 @@ impl State {
     pub(crate) fn reported(&self, site: &str, day: Day) -> Result<()> {
         for update in [
             "UPDATE days SET due = 0 WHERE site = ? AND day = ?",
-            "UPDATE lines SET reported = lines WHERE site = ? AND day = ?",
+            // A day without a line has none yet: those that come are late.
+            "INSERT INTO lines (site, day, lines, reported) VALUES (?, ?, 0, 0) \
+             ON CONFLICT (site, day) DO UPDATE SET reported = lines",
         ] {
             let done = self.connection.execute(update, params![site, day.to_string()]);
             done.map_err(|err| self.failed(&err))?;
@@ -197,7 +201,7 @@ impl State {
     pub fn tidy(&mut self, site: &str, first_kept: Day) -> Result<()> {
         let first = first_kept.to_string();
         let tidied = self.connection.transaction().and_then(|transaction| {
-            for table in ["days", "actors", "ruled", "lines", "told"] {
+            for table in ["days", "actors", "ruled", "lines", "told", "mailed"] {
                 let delete = format!("DELETE FROM {table} WHERE site = ? AND day < ?");
                 transaction.execute(&delete, params![site, first])?;
             }

@@ -15,3 +15,16 @@ CREATE TABLE IF NOT EXISTS told (
     message TEXT NOT NULL,
     PRIMARY KEY (site, kind, day, source)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS mailed (
+    site TEXT NOT NULL,
+    day TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    crawler TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    source TEXT NOT NULL,
+    PRIMARY KEY (site, day, kind, crawler, identity, source)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS nights (
+    site TEXT PRIMARY KEY,
+    day TEXT NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -51,14 +51,15 @@ pub struct RuledDay {
 /// The sums of each crawler at each origin in the tally of `day`.
 pub(super) fn actors(site: &str, day: Day, tally: &Tally) -> impl Iterator<Item = ActorDay> {
     tally.counts.origins.iter().flat_map(move |origin| {
-        origin.rows.iter().map(move |((crawler, identity), row)| ActorDay {
+        let fetches = origin.successful_fetches();
+        origin.rows.iter().zip(fetches).map(move |(((crawler, identity), row), fetches)| ActorDay {
             site: site.to_owned(),
             day,
             origin: origin.origin_key.to_string(),
             crawler: tally.header.crawlers[crawler.index()].name.clone(),
             identity: identity.as_str().to_owned(),
             sums: row.total(),
-            successful_fetches: row.robots_fetches.successful_fetches,
+            successful_fetches: fetches,
         })
     })
 }
@@ -154,6 +155,9 @@ fn read(numbers: [u64; Sums::COUNTS + 1]) -> (Sums, u64) {
 /// Lines were read late that belong to a day whose report was written before.
 pub(crate) const LATE_LINES: &str = "late-lines";
 
+/// The logs have no line of a day, though they had some on the day before.
+pub(crate) const LOG_SILENT: &str = "log-silent";
+
 /// All address lists are old.
 pub(crate) const LISTS_OLD: &str = "lists-old";
 
@@ -217,7 +221,8 @@ impl State {
         let query = "SELECT site, kind, day, source, before, now, message FROM told";
         let rows = self.select(query, [], |row| {
             let (kind, day): (String, String) = (row.get(1)?, row.get(2)?);
-            let known = [LATE_LINES, LISTS_OLD].into_iter().find(|known| *known == kind);
+            let known =
+                [LATE_LINES, LISTS_OLD, LOG_SILENT].into_iter().find(|known| *known == kind);
             let Some((kind, day)) = known.zip(Day::parse(&day)) else { return Ok(None) };
             Ok(Some(EventRow {
                 site: row.get(0)?,

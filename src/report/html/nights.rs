@@ -1,6 +1,6 @@
-//! `index.html` of nightly reports: the days of all sites on one page.
+//! The pages of nightly reports: `index.html` with all sites, the worst first, and one for each site with its days.
 
-use std::collections::BTreeMap;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use maud::{Markup, html};
 
@@ -13,7 +13,7 @@ use crate::report::tables::{EVENTS, TREND};
 use crate::time::Day;
 
 use super::chart::{ChartColumn, LegendEntry, Mark, days, timeline};
-use super::shell::{Section, document};
+use super::shell::document;
 use super::table::{HtmlTable, Kind};
 use super::{crawlers::when, markup::strong, periods::calendar};
 
@@ -23,8 +23,7 @@ pub(crate) const INDEX: &str = "index.html";
 /// The days shown: the last ones.
 const DAYS_MAX: usize = 90;
 
-/// The most sites, crawlers of a site, and events of a site.
-const SITES_MAX: usize = 20;
+/// The most crawlers and events of a site.
 const CRAWLERS_MAX: usize = 30;
 const EVENTS_MAX: usize = 60;
 
@@ -33,6 +32,9 @@ const REQUESTS: [LegendEntry; 3] = [
     ("allowed", "allowed"),
     ("unjudged", "not judged, or for robots.txt"),
 ];
+
+/// At the top of the chart, above most columns.
+const CHANGE_HEIGHT: f64 = 0.06;
 
 const CHANGE: LegendEntry = ("change", "robots.txt changed");
 
@@ -52,25 +54,135 @@ pub(crate) struct SiteNights<'a> {
     pub events: Vec<&'a EventRow>,
 }
 
-/// The page. Equal nights give equal bytes.
+/// The page of all sites, the worst first. Equal nights give equal bytes.
 pub(crate) fn nights_page(sites: &[SiteNights<'_>]) -> String {
-    let shown = &sites[..sites.len().min(SITES_MAX)];
-    let anchors: Vec<String> = (1..=shown.len()).map(|number| format!("site-{number}")).collect();
-    let parts = anchors.iter().zip(shown);
-    let sections: Vec<Section<'_>> =
-        parts.map(|(id, site)| (&**id, site.name, site.name, section(id, site))).collect();
-    let last = sites.iter().filter_map(|site| last_day(site)).max();
+    let last = sites.iter().filter_map(last_day).max();
     let header = html! {
         p class="kind" { "Crawlers and robots.txt, every night" }
         h1 { (counted(sites.len() as u64, "site")) @if let Some(last) = last { " up to " (last) } } "\n"
         p class="fine" {
-            "The last " (DAYS_MAX) " days. Tables of all days: "
+            "Each site has a page with its last " (DAYS_MAX) " days. Tables of all days: "
             a href={ "./" (TREND.file) } { (TREND.file) } ", "
             a href={ "./" (EVENTS.file) } { (EVENTS.file) } "."
-            @if sites.len() > SITES_MAX { " Only the first " (SITES_MAX) " sites are shown." }
         }
     };
-    document("botaudit: every night", &header, &sections)
+    let mut rows: Vec<LastNight<'_>> = sites.iter().map(LastNight::of).collect();
+    rows.sort_by(LastNight::worse_first);
+    let table = HtmlTable::whole("sites", "Sites, new violations first", TREND.file, rows)
+        .column("Site", Kind::Text, |of| of.link())
+        .text("Last night", |of| of.day.map_or_else(|| "none".to_owned(), |day| day.to_string()))
+        .text("State", |of| of.state.to_owned())
+        .number("Violations", |of| of.sums.violations)
+        .share("Of judged", |of| of_judged(&of.sums))
+        .column("", Kind::Drawing, |of| days("violation", &of.violations))
+        .number("Requests", |of| of.sums.requests)
+        .number("Events", |of| of.events)
+        .main();
+    document("botaudit: every night", &header, &[("all", "Sites", "Sites", table)])
+}
+
+/// The page of one site.
+pub(crate) fn site_page(site: &SiteNights<'_>) -> String {
+    let header = html! {
+        p class="kind" { "Crawlers and robots.txt, every night" }
+        h1 { (text(site.name)) @if let Some(last) = last_day(site) { " up to " (last) } } "\n"
+        p class="fine" {
+            "The last " (DAYS_MAX) " days."
+            @if site.is_beside { " " a href={ "../" (INDEX) } { "All sites" } }
+        }
+    };
+    document(
+        &format!("botaudit: {}", site.name),
+        &header,
+        &[("days", "Days", site.name, section("site", site))],
+    )
+}
+
+/// What the page of all sites says of one.
+struct LastNight<'a> {
+    site: &'a SiteNights<'a>,
+    day: Option<Day>,
+    /// In a few words.
+    state: &'static str,
+    /// Whether crawlers do what they did not do before.
+    is_new: bool,
+    sums: Sums,
+    /// By day, on the last [`DAYS_MAX`] days.
+    violations: Vec<u64>,
+    /// On that day.
+    events: u64,
+}
+
+/// The states of a site by the kind of an event on its last day, the worst first.
+const STATES: [(&str, &str); 8] = [
+    ("first-violation", "new violations"),
+    ("violations-tripled", "far more violations"),
+    ("rate-doubled", "a higher violation rate"),
+    ("log-silent", "log silent"),
+    ("robots-failing", "robots.txt fails"),
+    ("nothing-judged", "nothing judged"),
+    ("stopped-fetching", "robots.txt not fetched"),
+    ("robots-changed", "robots.txt changed"),
+];
+
+/// How many of them are new violations.
+const NEW_VIOLATIONS: usize = 3;
+
+impl<'a> LastNight<'a> {
+    fn of(site: &'a SiteNights<'a>) -> LastNight<'a> {
+        let day = last_day(site);
+        let events: Vec<&EventRow> =
+            site.events.iter().copied().filter(|event| Some(event.day) == day).collect();
+        let by_day = by_day(&site.trend);
+        let sums = day.map(|day| of_day(&by_day, day)).unwrap_or_default();
+        let found =
+            STATES.iter().position(|(kind, _)| events.iter().any(|event| event.kind == *kind));
+        let (violations, judged) = of_judged(&sums);
+        let state = match found {
+            Some(at) => STATES[at].1,
+            None if violations > 0 => "violations",
+            None if judged > 0 => "no violations",
+            None => "no judged requests",
+        };
+        let calendar = calendar(by_day.keys().copied(), DAYS_MAX);
+        LastNight {
+            site,
+            day,
+            state,
+            is_new: found.is_some_and(|at| at < NEW_VIOLATIONS),
+            sums,
+            violations: calendar.iter().map(|day| of_day(&by_day, *day).violations).collect(),
+            events: events.len() as u64,
+        }
+    }
+
+    /// New violations first, then the highest rate, most violations, and the name.
+    fn worse_first(&self, other: &LastNight<'_>) -> Ordering {
+        let key = |of: &LastNight<'_>| (of.is_new, of.sums.violations);
+        // The rates as fractions, without a division.
+        let ((broken, judged), (others, of)) = (of_judged(&self.sums), of_judged(&other.sums));
+        let product = |left: u64, right: u64| u128::from(left) * u128::from(right.max(1));
+        let rate = product(others, judged).cmp(&product(broken, of));
+        let by_news = key(other).0.cmp(&key(self).0);
+        by_news
+            .then(rate)
+            .then(key(other).1.cmp(&key(self).1))
+            .then(self.site.name.cmp(other.site.name))
+    }
+
+    fn link(&self) -> Markup {
+        html! {
+            @if self.site.is_beside {
+                a href={ "./" (self.site.name) "/" (INDEX) } { (text(self.site.name)) }
+            } @else { (text(self.site.name)) " " span class="fine" { (text(&self.site.directory)) } }
+        }
+    }
+}
+
+fn by_day(rows: &[&TrendRow<'_>]) -> BTreeMap<Day, Sums> {
+    let mut by_day: BTreeMap<Day, Sums> = BTreeMap::new();
+    rows.iter().for_each(|row| by_day.entry(row.day).or_default().absorb(row.sums));
+    by_day
 }
 
 fn last_day(site: &SiteNights<'_>) -> Option<Day> {
@@ -114,8 +226,7 @@ fn result(rows: &[&TrendRow<'_>], days: &[Day]) -> Markup {
 }
 
 fn chart(id: &str, rows: &[&TrendRow<'_>], events: &[&EventRow], days: &[Day]) -> Markup {
-    let mut by_day: BTreeMap<Day, Sums> = BTreeMap::new();
-    rows.iter().for_each(|row| by_day.entry(row.day).or_default().absorb(row.sums));
+    let by_day = by_day(rows);
     let column = |day: &Day| -> ChartColumn {
         let Sums { requests, allowed, violations, .. } = of_day(&by_day, *day);
         let rest = requests.saturating_sub(allowed.saturating_add(violations));
@@ -126,7 +237,7 @@ fn chart(id: &str, rows: &[&TrendRow<'_>], events: &[&EventRow], days: &[Day]) -
     let marks = changes.filter_map(|event| {
         let at = days.binary_search(&event.day).ok()? as f64;
         let title = format!("{}: {}", event.day, text(&event.message));
-        Some(Mark { legend: CHANGE, from: at, to: at + 1.0, height: 1.0, title })
+        Some(Mark { legend: CHANGE, from: at, to: at + 1.0, height: CHANGE_HEIGHT, title })
     });
     let marks: Vec<Mark> = marks.collect();
     let names: Vec<String> = days.iter().map(Day::to_string).collect();
@@ -149,21 +260,23 @@ fn of_day(by_day: &BTreeMap<Day, Sums>, day: Day) -> Sums {
 }
 
 fn crawlers(id: &str, rows: &[&TrendRow<'_>], calendar: &[Day]) -> Markup {
-    let mut by_crawler: BTreeMap<&str, BTreeMap<Day, Sums>> = BTreeMap::new();
+    let mut by_crawler: BTreeMap<(&str, &str), BTreeMap<Day, Sums>> = BTreeMap::new();
     for row in rows {
-        by_crawler.entry(row.crawler).or_default().entry(row.day).or_default().absorb(row.sums);
+        let of_crawler = by_crawler.entry((row.crawler, row.identity)).or_default();
+        of_crawler.entry(row.day).or_default().absorb(row.sums);
     }
-    let all = by_crawler.into_iter().map(|(name, by_day)| {
+    let all = by_crawler.into_iter().map(|(who, by_day)| {
         let mut sums = Sums::default();
         by_day.values().for_each(|of_day| sums.absorb(*of_day));
-        (name, by_day, sums)
+        (who, by_day, sums)
     });
     let weight =
         |(_, _, sums): &(_, _, Sums)| sums.violations.saturating_mul(1 << 32) | sums.requests;
     let rows = Heaviest::of(all, CRAWLERS_MAX, weight);
     let caption = "Crawlers in these days";
     HtmlTable::cut(&format!("{id}-crawlers"), caption, TREND.file, rows)
-        .text("Crawler", |(name, ..)| text(name))
+        .text("Crawler", |((name, _), ..)| text(name))
+        .text("Identity", |((_, identity), ..)| (*identity).to_owned())
         .number("Violations", |(.., sums)| sums.violations)
         .share("Of judged", |(.., sums)| of_judged(sums))
         .column("When", Kind::Text, |(_, by_day, _)| {
@@ -197,20 +310,19 @@ fn event_table(id: &str, events: &[&EventRow]) -> Markup {
 fn reports(site: &SiteNights<'_>, days: &[Day]) -> Markup {
     let shown = site.reports.iter().rev().filter(|day| Some(*day) >= days.first());
     let week = site.reports.last().map(|last| {
-        let days =
-            ["--from".to_owned(), last.plus(-6).to_string(), "--to".to_owned(), last.to_string()];
+        // Older reports may have been removed.
+        let first = site.reports.iter().find(|day| **day >= last.plus(-6)).unwrap_or(last);
+        let days = ["--from".to_owned(), first.to_string(), "--to".to_owned(), last.to_string()];
         let output = ["-o".to_owned(), format!("week-of-{}", site.name)];
         command(&["report", &site.directory], &[&days[..], &output].concat())
     });
     html! {
         h3 { "Reports" } "\n"
-        @if site.is_beside {
-            ul class="files" {
-                @for day in shown { li { a href={ "./" (site.name) "/" (day) "/report.html" } { (day) } } }
-            } "\n"
-        } @else { p { "They are in " code { (text(&site.directory)) } "." } "\n" }
+        ul class="files" {
+            @for day in shown { li { a href={ "./" (day) "/report.html" } { (day) } } }
+        } "\n"
         @if let Some(week) = week {
-            p { "One report of the last seven days:" } "\n"
+            p { "One report of the last week:" } "\n"
             pre tabindex="0" { code { (week) } } "\n"
         }
     }
@@ -246,7 +358,7 @@ mod tests {
             now: String::new(),
             message: "<b>\u{202e}".to_owned(),
         };
-        let site = |_| SiteNights {
+        let site = SiteNights {
             name: "shop",
             directory: "reports/my shop".to_owned(),
             is_beside: true,
@@ -254,13 +366,12 @@ mod tests {
             trend: rows.iter().collect(),
             events: vec![&event; 500],
         };
-        let sites: Vec<_> = (0..30).map(site).collect();
-        let page = nights_page(&sites);
-        assert!(page.len() < 2_500_000, "{}", page.len());
+        let page = site_page(&site);
+        assert!(page.len() < 500_000, "{}", page.len());
         for part in [
-            "<h1>30 sites up to 2026-07-19</h1>",
-            "Only the first 20 sites are shown.",
-            "href=\"./shop/2026-07-19/report.html\"",
+            "<h1>shop up to 2026-07-19</h1>",
+            "href=\"./2026-07-19/report.html\"",
+            "href=\"../index.html\"",
             "botaudit report 'reports/my shop' --from 2026-07-13 --to 2026-07-19 -o week-of-shop",
             "crawler&lt;1&gt;",
             "30 of 60 rows; <a href=\"./trend.csv\">",
@@ -271,7 +382,63 @@ mod tests {
         assert!(
             !page.contains("2026-04-20<") && !page.contains('\u{202e}') && !page.contains("<b>")
         );
-        let nothing = SiteNights { reports: Vec::new(), trend: Vec::new(), ..site(0) };
-        assert!(nights_page(&[nothing]).contains("No day is over yet."));
+        let some_removed = SiteNights { reports: vec![day(197), day(199)], ..site };
+        let page = site_page(&some_removed);
+        assert!(page.contains("--from 2026-07-17 --to 2026-07-19"), "days that still exist");
+        let nothing = SiteNights { reports: Vec::new(), trend: Vec::new(), ..some_removed };
+        assert!(site_page(&nothing).contains("No day is over yet."));
+    }
+
+    #[test]
+    fn all_sites_are_on_the_page_and_the_worst_is_first() {
+        let day = Day::parse("2026-03-01").unwrap();
+        let names: Vec<String> = (0..300).map(|number| format!("site{number:03}")).collect();
+        // The last ones have higher rates, and one has new violations.
+        let sums = |number: u64| Sums {
+            requests: 400,
+            allowed: 400 - number,
+            violations: number,
+            ..Sums::default()
+        };
+        let rows: Vec<TrendRow<'_>> = names
+            .iter()
+            .zip(0..)
+            .map(|(site, number)| TrendRow {
+                site,
+                day,
+                crawler: "GPTBot",
+                identity: "verified",
+                sums: sums(number),
+            })
+            .collect();
+        let event = EventRow {
+            site: "site007".to_owned(),
+            day,
+            kind: "first-violation",
+            crawler: None,
+            source: String::new(),
+            before: String::new(),
+            now: String::new(),
+            message: String::new(),
+        };
+        let sites: Vec<SiteNights<'_>> = names
+            .iter()
+            .zip(&rows)
+            .map(|(name, row)| SiteNights {
+                name,
+                directory: format!("reports/{name}"),
+                is_beside: name != "site299",
+                reports: vec![day],
+                trend: vec![row],
+                events: if name == "site007" { vec![&event] } else { Vec::new() },
+            })
+            .collect();
+        let page = nights_page(&sites);
+        let at = |name: &str| page.find(&format!(">{name}<")).or(page.find(&format!("{name} <")));
+        let places = ["site007", "site299", "site298", "site001", "site000"].map(at);
+        assert!(places.is_sorted() && places[0].is_some(), "{places:?}");
+        assert!(names.iter().all(|name| at(name).is_some()));
+        assert!(page.contains("href=\"./site298/index.html\"") && !page.contains("./site299/"));
+        assert!(page.contains("<td>new violations</td>") && page.contains("reports/site299"));
     }
 }

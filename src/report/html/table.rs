@@ -100,6 +100,12 @@ impl<'a, T> HtmlTable<'a, T> {
         HtmlTable::cut(id, caption, file, Heaviest { rows, total })
     }
 
+    /// A table with all of `rows`, however many there are.
+    pub(crate) fn whole(id: &'a str, caption: &'a str, file: &'a str, rows: Vec<T>) -> Self {
+        let total = rows.len() as u64;
+        HtmlTable { id, caption, file, of: rows, total, columns: Vec::new(), crawlers: Vec::new() }
+    }
+
     /// A table of the first of many rows.
     pub(crate) fn cut(id: &'a str, caption: &'a str, file: &'a str, rows: Heaviest<T>) -> Self {
         let Heaviest { rows: mut of, total } = rows;

@@ -13,9 +13,10 @@ use crate::config::file::ConfigFile;
 use crate::crawlers::{crawler::Crawler, identity::Identity, registry::Registry};
 use crate::error::{Error, Result};
 use crate::nightly::days::{Locked, days, lock, lock_by};
-use crate::nightly::events::{KnownDays, events, sort, trend};
-use crate::nightly::state::{State, rows::ActorDay};
-use crate::report::html::nights::{INDEX, SiteNights, nights_page};
+use crate::nightly::events::{KnownDays, events, no_longer_silent, sort, trend};
+use crate::nightly::state::rows::{ActorDay, LOG_SILENT};
+use crate::nightly::state::{State, mailed::SiteDays};
+use crate::report::html::nights::{INDEX, SiteNights, nights_page, site_page};
 use crate::report::metrics::{METRICS_FILE, SiteMetrics, metrics_text};
 use crate::report::nights::{EventRow, SiteNight, TrendRow, events_csv, night_text, trend_csv};
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
@@ -27,7 +28,7 @@ use crate::run::{files::tcp_use, sandbox::access_rights::TcpUse};
 use crate::staged::{is_stdout, replace, replace_both};
 use crate::time::{Day, UtcTime};
 
-use super::site::Job;
+use super::site::{Job, badness};
 
 /// A night that is ready to run.
 #[derive(Debug)]
@@ -130,6 +131,9 @@ impl NightlyRun {
         all.file("reports", &config.reports.join(EVENTS.file), OutputContent::Events)?;
         all.file("reports", &config.reports.join(INDEX), OutputContent::Page)?;
         all.file("reports", &config.reports.join(METRICS_FILE), OutputContent::Metrics)?;
+        for job in jobs {
+            all.file("reports", &job.site.reports.join(INDEX), OutputContent::Page)?;
+        }
         if let Some(path) = self.notification.file() {
             all.file("--mail-summary", path, OutputContent::Night)?;
         }
@@ -159,10 +163,12 @@ impl NightlyRun {
         // An error in one site does not prevent the others from being audited.
         let ran = jobs.iter().map(|job| job.run(config, &mut state));
         let (statuses, nights): (Vec<_>, Vec<_>) = ran.unzip();
-        let mut events = write_nights(config, &state, jobs)?;
-        let is_of_night =
-            |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
-        events.retain(|row| is_of_night(&row.site, row.day));
+        let all = write_nights(config, &state, jobs)?;
+        let days: Vec<SiteDays> = jobs.iter().zip(&nights).map(site_days).collect();
+        let news: Vec<Vec<EventRow>> =
+            days.iter().map(|of| state.news(of, &all)).collect::<Result<_>>()?;
+        let mut events = news.concat();
+        sort(&mut events);
         let ran = statuses.iter().zip(&nights).map(|(status, night)| {
             let success = matches!(status, RunOutcome::Done | RunOutcome::Violations);
             let last_success = state.last_success(&night.site, success.then_some(now))?;
@@ -171,10 +177,19 @@ impl NightlyRun {
         let sites: Vec<SiteMetrics> = ran.collect::<Result<_>>()?;
         let text = metrics_text(now, begun.elapsed().as_secs_f64(), &sites);
         replace(&config.reports.join(METRICS_FILE), text.as_bytes())?;
-        self.notification.send(&nights, &events, &*self.console)?;
+        let index = config.reports.join(INDEX).display().to_string();
+        let text = night_text(&nights, &events, &index);
+        let is_news = !events.is_empty() || nights.iter().any(SiteNight::is_news);
+        self.notification.send(&text, is_news, &*self.console)?;
+        state.mailed(&days, &events)?;
         let worst = statuses.into_iter().max_by_key(|status| badness(*status));
         Ok(worst.unwrap_or(RunOutcome::Done))
     }
+}
+
+fn site_days((job, night): (&Job<'_>, &SiteNight)) -> SiteDays {
+    let reported = night.days.iter().map(|of| of.day).collect();
+    SiteDays { site: job.site.name.clone(), requested: job.day, reported }
 }
 
 fn site_metrics(
@@ -189,16 +204,6 @@ fn site_metrics(
     }
     let (site, day) = (night.site.clone(), night.metrics.clone());
     SiteMetrics { site, exit_code, last_success, day, events }
-}
-
-/// The order of severity; the exit code is that of the worst site.
-fn badness(outcome: RunOutcome) -> u8 {
-    match outcome {
-        RunOutcome::Done => 0,
-        RunOutcome::Violations => 1,
-        RunOutcome::Incomplete => 2,
-        _ => 3,
-    }
 }
 
 /// Changes to the directory of the configuration file, so that paths mean the same wherever the job
@@ -232,10 +237,19 @@ fn write_nights(config: &ConfigFile, state: &State, jobs: &[Job<'_>]) -> Result<
     let mut lines = state.line_days()?;
     lines.retain(|of| is_over(&of.site, of.day));
     let known = KnownDays { actors: &actors, ruled: &ruled, lines: &lines };
-    let is_crawler = |actor: &ActorDay| !row_of(actor).is_some_and(Crawler::is_tool);
+    // Another client that uses a crawler's name is no news of that crawler.
+    let is_itself = |actor: &ActorDay| actor.identity != Identity::Spoofed.as_str();
+    let is_crawler =
+        |actor: &ActorDay| is_itself(actor) && !row_of(actor).is_some_and(Crawler::is_tool);
     let last_day = |site: &str| Some(by_site.get(site)?.last_day());
-    let mut events = events(known, is_crawler, last_day, config.news.silent_lines);
-    events.extend(state.told()?.into_iter().filter(|row| is_over(&row.site, row.day)));
+    let mut events = events(known, is_crawler, last_day, config.news);
+    for silent in events.iter().filter(|event| event.kind == LOG_SILENT) {
+        state.tell(silent, false)?;
+    }
+    let mut remembered = state.told()?;
+    remembered.retain(|row| is_over(&row.site, row.day));
+    events.extend(no_longer_silent(&remembered, &lines));
+    events.extend(remembered.into_iter().filter(|row| row.kind != LOG_SILENT));
     sort(&mut events);
     let (trend_path, events_path) = (reports.join(TREND.file), reports.join(EVENTS.file));
     let cannot_write = |path| move |err| Error::io("cannot write", path, err);
@@ -244,15 +258,14 @@ fn write_nights(config: &ConfigFile, state: &State, jobs: &[Job<'_>]) -> Result<
     let trend = trend_csv(&trend(&actors), registry_of).map_err(cannot_write(&trend_path))?;
     let table = events_csv(&events).map_err(cannot_write(&events_path))?;
     replace_both((&trend_path, &trend), (&events_path, &table))?;
-    let own: Vec<ActorDay> = actors
-        .iter()
-        .filter(|actor| is_crawler(actor) && actor.identity != Identity::Spoofed.as_str())
-        .cloned()
-        .collect();
+    let own: Vec<ActorDay> = actors.iter().filter(|actor| is_crawler(actor)).cloned().collect();
     let rows = self::trend(&own);
     let sites = jobs.iter().map(|job| site_nights(job, reports, &rows, &events));
-    let page = nights_page(&sites.collect::<Result<Vec<_>>>()?);
-    replace(&reports.join(INDEX), page.as_bytes())?;
+    let sites = sites.collect::<Result<Vec<_>>>()?;
+    for (job, site) in jobs.iter().zip(&sites) {
+        replace(&job.site.reports.join(INDEX), site_page(site).as_bytes())?;
+    }
+    replace(&reports.join(INDEX), nights_page(&sites).as_bytes())?;
     Ok(events)
 }
 
@@ -318,22 +331,15 @@ impl Notification {
         self.mail_summary.as_deref().is_some_and(is_stdout)
     }
 
-    /// Sends the summary to its file, to standard output and to the command.
-    pub(crate) fn send(
-        &self,
-        nights: &[SiteNight],
-        events: &[EventRow],
-        console: &dyn Console,
-    ) -> Result<()> {
-        let text = night_text(nights, events);
-        let has_events = !events.is_empty() || nights.iter().any(|night| night.is_news());
+    /// Sends `text`, the summary, to its file, to standard output and to the command.
+    pub(crate) fn send(&self, text: &str, is_news: bool, console: &dyn Console) -> Result<()> {
         if let Some(path) = self.file() {
             replace(path, text.as_bytes())?;
-        } else if self.has_stdout() && (has_events || !self.only_news) {
-            console.print(&text)?;
+        } else if self.has_stdout() && (is_news || !self.only_news) {
+            console.print(text)?;
         }
         match &self.command {
-            Some(command) if has_events => notify(command, &text, NOTIFY_TIME_MAX),
+            Some(command) if is_news => notify(command, text, NOTIFY_TIME_MAX),
             Some(_) | None => Ok(()),
         }
     }

@@ -11,6 +11,7 @@ use crate::audit::{model::ReportModel, progress::Progress};
 use crate::config::audit_config::AuditConfig;
 use crate::config::file::{ConfigError, ConfigFile, SiteConfig};
 use crate::config::setting::{Days, Fault};
+use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::measures::sums::Sums;
@@ -23,15 +24,16 @@ use crate::nightly::plan::{Plan, refused};
 use crate::nightly::state::State;
 use crate::nightly::state::rows::{LATE_LINES, LISTS_OLD};
 use crate::numbers::counted;
-use crate::report::nights::{EventRow, SiteNight};
+use crate::report::nights::{DayResult, EventRow, SiteNight, Violator};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::{directory::Staging, metrics::DayMetrics, run::EvidenceFile};
 use crate::report::{summary_table::SummaryView, threshold::MetCondition};
+use crate::run::audit::{conclude, outcome_of};
 use crate::run::console::{MessageLevel, RunOutcome, SharedConsole, path_text};
 use crate::run::files::{check_files, name_inputs};
 use crate::run::setup::{Setup, Verification, unusable};
 use crate::run::written::{WrittenReport, write_report};
-use crate::run::{audit::conclude, fetching::fetch_first, notes::note_formats};
+use crate::run::{fetching::fetch_first, notes::note_formats};
 use crate::table::escape::spelled_out;
 use crate::time::{Day, UtcTime, Window, Zone};
 
@@ -155,17 +157,14 @@ impl<'a> Job<'a> {
 
     /// Runs the job. Returns its exit status, and its result for the night summary.
     pub(crate) fn run(&self, config: &ConfigFile, state: &mut State) -> (RunOutcome, SiteNight) {
-        let mut night = SiteNight {
-            site: self.site.name.clone(),
-            day: Some(self.day),
-            report: day_directory(&self.site.reports, self.day).display().to_string(),
-            ..SiteNight::default()
-        };
+        let mut night =
+            SiteNight { site: self.site.name.clone(), day: Some(self.day), ..SiteNight::default() };
         let outcome = self.try_run(config, state, &mut night).unwrap_or_else(|err| {
             self.tell(MessageLevel::Error, &err.to_string());
             night.notices.push(err.to_string());
             RunOutcome::Undecided
         });
+        night.days.reverse();
         (outcome, night)
     }
 
@@ -181,9 +180,10 @@ impl<'a> Job<'a> {
         self.check_origin(state, &setup)?;
         let problems =
             self.console.timed("logs read and judged", || self.ingest_logs(state, &setup))?;
-        problems.damages.iter().for_each(|what| self.tell(MessageLevel::Warning, what));
+        let warnings = || problems.damages.iter().chain(&problems.alike);
+        warnings().for_each(|what| self.tell(MessageLevel::Warning, what));
         problems.not_understood.iter().for_each(|what| self.tell(MessageLevel::Error, what));
-        night.notices.extend(problems.damages.iter().chain(&problems.not_understood).cloned());
+        night.notices.extend(warnings().chain(&problems.not_understood).cloned());
         let outcome = self.report(config, state, &setup, night)?;
         point_to_latest(&self.site.reports, self.today)?;
         self.tidy(config, state)?;
@@ -252,6 +252,7 @@ impl<'a> Job<'a> {
                 }
                 _ => all.damages.extend(plan.missing.iter().chain(&plan.damages).cloned()),
             }
+            all.alike.extend(plan.alike.iter().cloned());
             let problems = self.ingest_plan(state, &plan, setup)?;
             all.damages.extend(problems.damages);
             all.not_understood.extend(problems.not_understood);
@@ -343,7 +344,7 @@ impl<'a> Job<'a> {
         let mut days: BTreeSet<Day> = state.due(&self.site.name)?.into_iter().collect();
         days.retain(|&day| day <= last && first.is_none_or(|first| day >= first));
         days.insert(self.day);
-        let mut outcome = RunOutcome::Done;
+        let mut worst = RunOutcome::Done;
         for day in days {
             let directory = day_directory(&self.site.reports, day);
             let tally = ingest.day(state, day)?;
@@ -359,31 +360,53 @@ impl<'a> Job<'a> {
             let written =
                 self.console.timed("report written", || self.report_day(tally, &directory));
             let written = written.map_err(|err| state.name_damaged(err, day))?;
-            let audit = &written.audit;
-            if day == self.day {
-                let (concluded, met) = conclude(&written, Some(&directory), setup, "fail_on")?;
-                outcome = concluded;
-                if !self.is_mailed {
-                    met.iter()
-                        .flat_map(MetCondition::lines)
-                        .for_each(|line| self.console.warn(line));
-                }
-                site_night.met = met;
-                site_night.notices.extend(audit.warnings.iter().cloned());
-                site_night.coverage = audit.coverage.clone();
-                site_night.sums = Some(audit.total_of_crawlers());
-                site_night.violators = violators(audit);
-                let start = setup.options.zone.parse(&day.to_string());
-                site_night.metrics = Some(DayMetrics::of(audit, start));
-                if matches!(outcome, RunOutcome::Violations | RunOutcome::Incomplete) {
-                    self.tell(MessageLevel::Note, &format!("see {}", directory.display()));
-                }
-            } else {
-                let text = format!("{} on {day}: {}\n", self.site.name, path_text(&directory));
-                self.console.show(&text)?;
-            }
+            let outcome = self.conclude_day(day, &written, setup, site_night)?;
+            worst = [worst, outcome].into_iter().max_by_key(|of| badness(*of)).unwrap_or(worst);
             state.reported(&self.site.name, day)?;
         }
+        Ok(worst)
+    }
+
+    /// Tests the conditions on the report of `day`, and adds its result to `site_night`.
+    fn conclude_day(
+        &self,
+        day: Day,
+        written: &WrittenReport,
+        setup: &Setup,
+        site_night: &mut SiteNight,
+    ) -> Result<RunOutcome> {
+        let directory = day_directory(&self.site.reports, day);
+        let audit = &written.audit;
+        let (outcome, met) = if day == self.day {
+            site_night.notices.extend(audit.warnings.iter().cloned());
+            let start = setup.options.zone.parse(&day.to_string());
+            site_night.metrics = Some(DayMetrics::of(audit, start));
+            conclude(written, Some(&directory), setup, "fail_on")?
+        } else {
+            let place = path_text(&directory);
+            self.console.show(&format!("{} on {day}: {place}\n", self.site.name))?;
+            outcome_of(audit, setup, "fail_on")
+        };
+        if !self.is_mailed {
+            for line in met.iter().flat_map(MetCondition::lines) {
+                match day == self.day {
+                    true => self.console.warn(line),
+                    false => self.console.warn(&format!("{} on {day}: {line}", self.site.name)),
+                }
+            }
+        }
+        if matches!(outcome, RunOutcome::Violations | RunOutcome::Incomplete) {
+            let see = format!("{} on {day}: see {}", self.site.name, directory.display());
+            self.console.tell(MessageLevel::Note, &see);
+        }
+        site_night.days.push(DayResult {
+            day,
+            report: directory.display().to_string(),
+            sums: audit.total_of_crawlers(),
+            coverage: audit.coverage.clone(),
+            violators: violators(audit),
+            met,
+        });
         Ok(outcome)
     }
 
@@ -458,23 +481,32 @@ fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
     header::ReportedOptions::of(&setup.reported_config(window(&setup.options.zone, day)))
 }
 
-/// Crawlers that broke rules, most first: name, violations and judged requests, without spoofed
-/// requests and tools.
-fn violators(audit: &ReportModel) -> Vec<(String, u64, u64)> {
-    let mut sums: BTreeMap<&str, Sums> = BTreeMap::new();
+/// Crawlers that broke rules, most violations first, without spoofed requests and tools. What another identity did
+/// under the same name is a row of its own.
+fn violators(audit: &ReportModel) -> Vec<Violator> {
+    let mut all: BTreeMap<(&str, Identity), Sums> = BTreeMap::new();
     for (_, actor, tally) in audit.actors() {
         if audit.is_own_crawler(actor) {
             let name = audit.registry.crawler(actor.0).name.as_str();
-            sums.entry(name).or_default().absorb(tally.total());
+            all.entry((name, actor.1)).or_default().absorb(tally.total());
         }
     }
-    let broke = sums.into_iter().filter(|(_, sums)| sums.violations > 0);
-    let row = |(name, sums): (&str, Sums)| {
-        (name.to_owned(), sums.violations, sums.allowed + sums.violations)
-    };
-    let mut violators: Vec<(String, u64, u64)> = broke.map(row).collect();
-    violators.sort_by_key(|&(_, violations, _)| Reverse(violations));
+    let broke = all.into_iter().filter(|(_, sums)| sums.violations > 0);
+    let mut violators: Vec<Violator> = broke
+        .map(|((name, identity), sums)| Violator { crawler: name.to_owned(), identity, sums })
+        .collect();
+    violators.sort_by_key(|violator| Reverse(violator.sums.violations));
     violators
+}
+
+/// The order of severity; the exit code is that of the worst day of the worst site.
+pub(crate) fn badness(outcome: RunOutcome) -> u8 {
+    match outcome {
+        RunOutcome::Done => 0,
+        RunOutcome::Violations => 1,
+        RunOutcome::Incomplete => 2,
+        _ => 3,
+    }
 }
 
 /// The whole of `day`.

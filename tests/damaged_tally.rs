@@ -24,7 +24,6 @@ use botaudit::report::run::{EvidenceFile, run_json};
 use botaudit::report::summary::summary_text;
 use botaudit::report::table::Audited;
 use botaudit::report::tables::tables_of;
-use botaudit::table::csv::CrawlerCells;
 use random::Random;
 
 /// The memory that the tallies here may take.
@@ -126,9 +125,8 @@ fn report(path: &Path) -> Result<(), Error> {
     let paths: [PathBuf; 1] = [path.to_owned()];
     let model = merge_files(&paths, limits).and_then(ReportModel::new);
     let audit = model.map_err(|err| name_damaged(err, &paths, limits))?;
-    let crawlers = CrawlerCells::new(&audit.registry);
     for table in tables_of(&audit) {
-        table.write(Audited { audit: &audit, crawlers: &crawlers }, &mut std::io::sink()).unwrap();
+        table.write(Audited { audit: &audit }, &mut std::io::sink()).unwrap();
     }
     let model = PageModel::of(&audit, None);
     assert!(!page(&model).is_empty() && !summary_text(&model, &Default::default()).is_empty());

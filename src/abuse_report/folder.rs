@@ -10,7 +10,8 @@ use crate::digest::{hexadecimal, sha256};
 use crate::error::{Error, Result};
 use crate::report::table::{Audited, Table};
 use crate::report::tables::{crawlers::SUMMARY, robots_fetches::ROBOTS_FETCHES, rules::VIOLATION};
-use crate::table::csv::{CrawlerCells, EachRow};
+use crate::table::csv::{CsvTable, EachRow, write_cells};
+use crate::table::schema::Cell;
 use crate::url::origin::Origin;
 
 use super::letter::{letter, message};
@@ -95,27 +96,25 @@ pub(crate) fn write_folder(
 /// The rows of `table` about `subject`, as CSV.
 fn rows_of(subject: &Subject<'_>, table: &Table) -> Result<Vec<u8>> {
     let cannot = |err| Error::io("cannot write", Path::new(table.schema.file), err);
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let names = table.schema.columns.iter().map(|column| column.name);
-    writer.write_record(names).map_err(|err| cannot(err.into()))?;
-    let mut write = |cells: &[String]| writer.write_record(cells).map_err(Into::into);
-    each_row(subject, table, &mut write).map_err(cannot)?;
-    writer.into_inner().map_err(|err| cannot(err.into_error()))
+    let mut csv = CsvTable::with_header(Vec::new(), &table.schema).map_err(cannot)?;
+    each_row(subject, table, &mut |cells| csv.row(|row| _ = row.cells(cells))).map_err(cannot)?;
+    csv.finish().map_err(cannot)
 }
 
-/// Gives the cells of the rows of `table` about `subject`, each escaped as for CSV.
+/// Gives the cells of the rows of `table` about `subject`.
 pub(super) fn each_row(
     subject: &Subject<'_>,
     table: &Table,
-    row: &mut dyn FnMut(&[String]) -> io::Result<()>,
+    row: &mut dyn FnMut(&[Cell]) -> io::Result<()>,
 ) -> io::Result<()> {
     let audit = subject.audit;
-    let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
+    let of = Audited { audit };
     let column = |name: &str| table.schema.columns.iter().position(|column| column.name == name);
     let index = |name| column(name).expect("each of these tables says who a row is about");
     let [origin, crawler, identity] = ["origin", "crawler", "identity"].map(index);
-    let mut each = EachRow(|cells: Vec<String>| {
-        if subject.has(&cells[origin], &cells[crawler], &cells[identity]) {
+    let mut each = EachRow(|cells: Vec<Cell>| {
+        let [origin, crawler, identity] = [origin, crawler, identity].map(|at| cells[at].text());
+        if subject.has([origin, crawler, identity].map(Option::unwrap_or_default)) {
             row(&cells)?;
         }
         Ok(())
@@ -232,8 +231,8 @@ pub(crate) fn write_folders(
         fs::create_dir(&path).map_err(|err| Error::io("cannot write", &path, err))?;
         written.push(write_folder(&path, &subject, &reporter(origin), enclosed)?);
         each_row(&subject, &SUMMARY, &mut |cells| {
-            let cells = columns.iter().map(|&column| cells[column].as_str());
-            index.write_record([folder.as_str()].into_iter().chain(cells)).map_err(Into::into)
+            index.write_field(&folder)?;
+            write_cells(&mut index, columns.iter().map(|&column| &cells[column]))
         })
         .map_err(cannot_write)?;
     }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::input::open::{Opened, open};
 use crate::input::source::{Location, Source};
 use crate::numbers::{counted, grouped};
-use crate::table::escape::{shown, visible};
+use crate::table::escape::{shown, visible, without_mark};
 use crate::time::{UtcTime, Zone};
 
 use super::{Files, subject::Subject};
@@ -176,7 +176,7 @@ impl EvidenceRows {
                 let why = "a time or a client is too long; create the file again";
                 return Err(Error::invalid(path, line, why));
             }
-            if subject.has(origin, crawler, identity) {
+            if subject.has([origin, crawler, identity].map(without_mark)) {
                 csv.write_record(&record).map_err(cannot)?;
                 rows.add(cells);
                 if let Some(indexes) = &of_signature {

@@ -7,6 +7,7 @@ use crate::crawlers::{crawler::Crawler, identity::Identity};
 use crate::error::{Error, Result};
 use crate::measures::sums::{Span, Sums};
 use crate::merge::{Merge, sum};
+use crate::table::escape::visible;
 use crate::url::origin::Origin;
 
 /// The rows of one crawler at one origin. Spoofed ones are not its own; they are the subject only
@@ -70,10 +71,10 @@ impl<'a> Subject<'a> {
         self.rows.iter().flat_map(|row| &row.broken)
     }
 
-    /// Whether a row of a table, by these cells, is about the subject.
-    pub(crate) fn has(&self, origin: &str, crawler: &str, identity: &str) -> bool {
+    /// Whether a row of a table with this origin, crawler and identity is about the subject.
+    pub(crate) fn has(&self, [origin, crawler, identity]: [&str; 3]) -> bool {
         origin == self.origin.as_str()
-            && crawler == self.crawler.name
+            && crawler == visible(self.crawler.name.as_bytes())
             && self.rows.iter().any(|row| row.actor.1.as_str() == identity)
     }
 }

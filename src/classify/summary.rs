@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::bounded::StableHash;
 use crate::error::Result;
 use crate::merge::Merge;
-use crate::table::csv::Row;
+use crate::table::csv::CsvTable;
 
 use super::answer::{Outcome, Outcomes, VerdictWord};
 use super::input_format::CrawlerSource;
@@ -234,6 +234,9 @@ fn rule_key(outcomes: &Outcomes, outcome: &Outcome, origin_key: &[u8]) -> Option
     Some([by, origin, b"\0", line, b"\0", directive, b"\0", rule.pattern].concat())
 }
 
+/// How many rows are made before they are written.
+const ROWS_AT_ONCE: usize = 4096;
+
 /// The columns before the counts.
 const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "pattern"];
 
@@ -244,13 +247,12 @@ const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "p
 /// The first error of `put`.
 pub(crate) fn write_summary(
     summary: &SortedSummary,
-    crawlers: &CrawlerSource<'_>,
+    names: &CrawlerSource<'_>,
     mut put: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     put(summary_header().as_bytes())?;
-    for (&crawler, counts) in &summary.crawlers {
-        put(&row(&["crawler", crawlers.name(crawler)], counts))?;
-    }
+    let crawlers = summary.crawlers.iter();
+    put(&lines(crawlers.map(|(&id, counts)| (["crawler", names.name(id)].join("\0"), counts))))?;
     let end_of_origins = summary.kept.partition_point(|(key, _)| By::of(key) == By::Origin);
     let (origins, rules) = summary.kept.split_at(end_of_origins);
     write_keys("origin", origins, summary.other_origins, &mut put)?;
@@ -269,24 +271,26 @@ fn write_keys(
     others: Option<Others>,
     put: &mut impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    for (key, counts) in kept {
-        let key = String::from_utf8_lossy(&key[1..]);
-        let cells: Vec<&str> = std::iter::once(by).chain(key.splitn(5, '\0')).collect();
-        put(&row(&cells, counts))?;
+    for some in kept.chunks(ROWS_AT_ONCE) {
+        let key = |key: &[u8]| format!("{by}\0{}", String::from_utf8_lossy(&key[1..]));
+        put(&lines(some.iter().map(|(of, counts)| (key(of), counts))))?;
     }
     let Some(Others { about, counts, .. }) = others else { return Ok(()) };
-    let how_many = format!("about {about}, more than --memory holds");
-    put(&row(&[by, "(others)", "(others)", "", "", &how_many], &counts))
+    let key = format!("{by}\0(others)\0(others)\0\0\0about {about}, more than --memory holds");
+    put(&lines([(key, &counts)]))
 }
 
-fn row(cells: &[&str], counts: &VerdictCounts) -> Vec<u8> {
-    let mut row = Row::default();
-    for index in 0..KEYS.len() {
-        row.text(cells.get(index).unwrap_or(&""));
-    }
-    let counts = VerdictWord::ALL.map(|word| counts.of(word));
-    row.counts([counts.iter().sum()]).counts(counts);
-    [row.written().as_bytes(), b"\n"].concat()
+/// Rows as CSV, each of its cells before the counts, with NUL between them, and its counts.
+fn lines<'a>(rows: impl IntoIterator<Item = (String, &'a VerdictCounts)>) -> Vec<u8> {
+    let columns = KEYS.len() + 1 + VerdictWord::ALL.len();
+    let mut csv = CsvTable::without_header(Vec::new(), columns);
+    let written = csv.rows(rows, |row, (keys, counts)| {
+        let mut keys = keys.splitn(KEYS.len(), '\0');
+        KEYS.iter().for_each(|_| _ = row.text(keys.next().unwrap_or_default()));
+        let counts = VerdictWord::ALL.map(|word| counts.of(word));
+        row.counts([counts.iter().sum()]).counts(counts);
+    });
+    written.and_then(|()| csv.finish()).expect("memory can be written")
 }
 
 #[cfg(test)]

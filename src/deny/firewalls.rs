@@ -4,7 +4,7 @@
 use ipnet::IpNet;
 
 use crate::crawlers::pattern::Pattern;
-use crate::table::escape::{csv_cell, push_quoted};
+use crate::table::escape::csv_cell;
 
 use super::pattern::Anchors;
 use super::rules::{AgentGroup, DenyRules, MARK, any_of, comment};
@@ -64,21 +64,23 @@ pub(crate) fn pf(rules: &DenyRules) -> String {
 
 /// Decisions for CrowdSec, as CSV. CSV has no comments, so each row has its reason, and expires.
 pub(crate) fn crowdsec(rules: &DenyRules) -> String {
-    let mut text = b"duration,scope,type,reason,value\n".to_vec();
-    let hours = rules.review_days * 24;
+    let duration = format!("{}h", rules.review_days * 24);
+    let mut rows = vec![["duration", "scope", "type", "reason", "value"].map(str::to_owned)];
     for denied in &rules.networks {
+        let reason = comment(&format!("{MARK}: {}", denied.why));
         for network in &denied.networks {
             let (scope, value) = match network.prefix_len() == network.max_prefix_len() {
                 true => ("ip", network.addr().to_string()),
                 false => ("range", network.to_string()),
             };
-            text.extend(format!("{hours}h,{scope},ban,").bytes());
-            let reason = comment(&format!("{MARK}: {}", denied.why));
-            push_quoted(&csv_cell(reason.as_bytes()), ',', &mut text);
-            text.extend(format!(",{value}\n").bytes());
+            let reason = csv_cell(reason.as_bytes());
+            rows.push([duration.clone(), scope.to_owned(), "ban".to_owned(), reason, value]);
         }
     }
-    String::from_utf8_lossy(&text).into_owned()
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let written = rows.iter().try_for_each(|row| csv.write_record(row));
+    written.expect("memory can be written");
+    String::from_utf8(csv.into_inner().expect("memory can be written")).expect("cells are text")
 }
 
 /// The user agent is within quotes.

@@ -134,10 +134,18 @@ fn lower(token: &[u8]) -> Vec<u8> {
 const WORD_BYTES_MAX: usize = 40;
 
 /// Letters of a name for each one that may be wrong.
-pub(crate) const LETTERS_PER_SLIP: usize = 6;
+const LETTERS_PER_SLIP: usize = 6;
 
 /// Shorter names get no proposal, because too many are similar.
-pub(crate) const SPELT_LENGTH_MIN: usize = 5;
+const SPELT_LENGTH_MIN: usize = 5;
+
+/// The most slips for which a word may be meant that is written as `word`.
+pub(crate) fn slips_max(word: &str) -> usize {
+    match word.len() {
+        length if length < SPELT_LENGTH_MIN => 0,
+        length => (length / LETTERS_PER_SLIP).clamp(1, 2),
+    }
+}
 
 /// The number of letters that were added, removed, changed or swapped with their neighbour, in any
 /// ASCII case; `None` if it is more than `slips_max`, or if a word is longer than 40 bytes.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::audit::model::ReportModel;
 use crate::error::{Error, Result};
-use crate::table::csv::{CrawlerCells, EachValues};
+use crate::table::csv::EachRow;
 use crate::table::schema::{Cell, Column, TableSchema};
 
 use super::table::{Audited, Table};
@@ -26,7 +26,7 @@ pub(crate) fn json_lines(
     tables: &[&Table],
     out: &mut dyn Write,
 ) -> Result<()> {
-    let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
+    let of = Audited { audit };
     let asked = tables_of(audit).filter(|table| is_among(table, tables));
     let written = asked.into_iter().try_for_each(|table| {
         let named = quoted(name(&table.schema));
@@ -45,7 +45,7 @@ pub(crate) fn json_document(audit: &ReportModel, run: &[u8], out: &mut dyn Write
 }
 
 fn write_document(audit: &ReportModel, run: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
+    let of = Audited { audit };
     out.write_all(run.trim_ascii_end().strip_suffix(b"\n}").unwrap_or(run))?;
     let mut before = ",\n  \"tables\": {\n";
     for table in tables_of(audit) {
@@ -72,7 +72,7 @@ fn objects(
     table: &Table,
     mut take: impl FnMut(&str) -> io::Result<()>,
 ) -> io::Result<()> {
-    table.rows(of, &mut EachValues(|cells: Vec<Cell>| take(&fields(&table.schema, &cells))))
+    table.rows(of, &mut EachRow(|cells: Vec<Cell>| take(&fields(&table.schema, &cells))))
 }
 
 fn is_among(table: &Table, tables: &[&Table]) -> bool {

@@ -165,7 +165,7 @@ impl RequestsFile {
         requests: &[ViolatingRequest],
         registry: &Registry,
     ) -> io::Result<Vec<u8>> {
-        let mut csv = CsvTable::without_header(Vec::new(), &REQUESTS_EVIDENCE);
+        let mut csv = CsvTable::without_header(Vec::new(), REQUESTS_EVIDENCE.columns.len());
         for request in requests {
             let (crawler, identity) = request.actor;
             csv.row(|row| {

@@ -3,16 +3,14 @@
 use std::io::{self, Write};
 
 use crate::audit::model::ReportModel;
-use crate::table::csv::{CrawlerCells, CsvTable, RowSink};
+use crate::table::csv::{CsvTable, RowSink};
 use crate::table::schema::TableSchema;
 
-/// An audit, and the rendered cells of its crawlers.
+/// The audit that a table is of.
 #[derive(Clone, Copy)]
 pub struct Audited<'a> {
     /// The audit.
     pub audit: &'a ReportModel,
-    /// The cells of its crawlers.
-    pub crawlers: &'a CrawlerCells<'a>,
 }
 
 /// The command that makes a table, and whether a report has it.
@@ -120,7 +118,7 @@ macro_rules! of_measure {
             only: None,
             rows: |of, rows| {
                 of.audit.actors().try_for_each(|(origin, (crawler, identity), tally)| {
-                    let crawler = of.crawlers.registry.crawler(crawler);
+                    let crawler = of.audit.registry.crawler(crawler);
                     let at = $crate::measures::table::CrawlerAt { origin, crawler, identity };
                     ($crate::measures::$measure::TABLE.rows)(&tally.$measure, at, rows)
                 })

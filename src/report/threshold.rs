@@ -4,11 +4,15 @@
 //! held against it: rows of spoofed crawlers count only where the condition
 //! names `identity`. Rows of tools count only where it names the tool or its purpose.
 
+use std::collections::BTreeSet;
+
 use crate::audit::{conduct::Conduct, crawler_row::ActorRow, model::ReportModel};
-use crate::crawlers::{crawler::TOOL_PURPOSES, identity::Identity, registry::Registry};
-use crate::lint::known_tokens::{LETTERS_PER_SLIP, SPELT_LENGTH_MIN, distance};
-use crate::table::csv::{CrawlerCells, EachRow};
-use crate::table::schema::Column;
+use crate::crawlers::crawler::{Crawler, TOOL_PURPOSES};
+use crate::crawlers::{identity::Identity, registry::Registry};
+use crate::lint::known_tokens::{distance, slips_max};
+use crate::table::csv::EachRow;
+use crate::table::escape::visible;
+use crate::table::schema::{Cell, Column};
 
 use super::condition::expression::{Condition, ConditionError};
 use super::{table::Audited, tables::crawlers::SUMMARY};
@@ -89,18 +93,20 @@ impl Threshold {
         &self,
         audit: &'a ReportModel,
         purposes: &[&str],
-    ) -> Vec<(&'a ActorRow, Vec<String>)> {
+    ) -> Vec<(&'a ActorRow, Vec<Cell>)> {
         let Threshold(condition) = self;
         let identity = column_index("identity");
         let names_identity = condition.columns.contains(&identity);
-        let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
-        let is_met = |(_, cells): &(&ActorRow, Vec<String>)| {
-            let is_itself = names_identity || cells[identity] != Identity::Spoofed.as_str();
-            let is_reserved = purposes.contains(&cells[column_index("purpose")].as_str());
+        let of = Audited { audit };
+        let is_met = |(_, cells): &(&ActorRow, Vec<Cell>)| {
+            let is_itself =
+                names_identity || cells[identity].text() != Some(Identity::Spoofed.as_str());
+            let purpose = cells[column_index("purpose")].text();
+            let is_reserved = purpose.is_some_and(|purpose| purposes.contains(&purpose));
             is_itself && (!is_reserved || self.names(cells)) && condition.is_met(cells)
         };
         let (mut rows, mut met) = (audit.rows().iter(), Vec::new());
-        let mut each = EachRow(|cells| {
+        let mut each = EachRow(|cells: Vec<Cell>| {
             met.extend(rows.next().map(|row| (row, cells)).filter(is_met));
             Ok(())
         });
@@ -109,14 +115,16 @@ impl Threshold {
     }
 
     /// Whether the condition has the name or the purpose of a row.
-    fn names(&self, cells: &[String]) -> bool {
+    fn names(&self, cells: &[Cell]) -> bool {
         let columns = ["crawler", "purpose"].map(column_index);
         let mut words = self.0.words.iter();
-        words.any(|word| columns.contains(&word.column) && cells[word.column] == word.text)
+        words.any(|word| {
+            columns.contains(&word.column) && cells[word.column].text() == Some(&word.text)
+        })
     }
 
     /// Who a row is about, and what the condition asks of it.
-    fn row_text(&self, cells: &[String]) -> String {
+    fn row_text(&self, cells: &[Cell]) -> String {
         let [origin, crawler, identity] = WHO.map(|name| &cells[column_index(name)]);
         let mut text = format!("{crawler} ({identity}) at {origin}");
         for &column in &self.0.columns {
@@ -134,28 +142,33 @@ fn column_index(name: &str) -> usize {
     found.expect("summary.csv has this column")
 }
 
-/// The values of the crawlers of `registry` in `column`.
-fn words<'a>(column: &'a str, registry: &'a Registry) -> impl Iterator<Item = &'a str> {
-    registry.iter().map(move |(_, crawler)| match column {
-        "crawler" => crawler.name.as_str(),
-        "operator" => crawler.operator.as_str(),
-        _ => crawler.purpose.as_str(),
-    })
+/// The values of the crawlers of `registry` in `column`, as cells have them.
+fn words(column: &str, registry: &Registry) -> BTreeSet<String> {
+    let value = |crawler: &Crawler| match column {
+        "crawler" => visible(crawler.name.as_bytes()),
+        "operator" => visible(crawler.operator.as_bytes()),
+        _ => visible(crawler.purpose.as_bytes()),
+    };
+    registry.iter().map(|(_, crawler)| value(crawler)).collect()
 }
 
-/// The spelling of `word`, where upper and lower case do not matter; `None` if no cell of the column
-/// can hold it.
+/// How cells of the column have `word`, where upper and lower case do not matter, and hidden
+/// characters may be written as they are; `None` if no cell can hold it.
 fn known_word(column: &str, word: &str, registry: &Registry) -> Option<String> {
-    let is_alike = |known: &&str| known.eq_ignore_ascii_case(word);
-    let found = match column {
-        "conduct" => Conduct::ALL.map(Conduct::as_str).into_iter().find(is_alike),
-        _ if !OF_THE_REGISTRY.contains(&column) => Some(word),
-        // One operator may be spelled in two ways.
-        _ => words(column, registry)
-            .find(|known| *known == word)
-            .or_else(|| words(column, registry).find(is_alike)),
+    if column == "conduct" {
+        let mut all = Conduct::ALL.map(Conduct::as_str).into_iter();
+        return all.find(|known| known.eq_ignore_ascii_case(word)).map(str::to_owned);
+    }
+    if !OF_THE_REGISTRY.contains(&column) {
+        return Some(word.to_owned());
+    }
+    let (known, spelt) = (words(column, registry), visible(word.as_bytes()));
+    let is_alike = |known: &&String| {
+        [word, &spelt].iter().any(|spelling| known.eq_ignore_ascii_case(spelling))
     };
-    found.map(str::to_owned)
+    // One operator may be spelled in two ways.
+    let same = known.get(word).or_else(|| known.get(&spelt));
+    same.or_else(|| known.iter().find(is_alike)).cloned()
 }
 
 fn unknown_word(column: &str, word: &str, registry: &Registry) -> String {
@@ -163,19 +176,25 @@ fn unknown_word(column: &str, word: &str, registry: &Registry) -> String {
         let all = Conduct::ALL.map(Conduct::as_str).join(", ");
         return format!("unknown conduct '{word}'; did you mean {all}?");
     }
-    let all: std::collections::BTreeSet<&str> = words(column, registry).collect();
-    let is_near = |known: &&str| {
-        let (known, word) = (known.to_ascii_lowercase(), word.to_ascii_lowercase());
-        let slips_max = (word.len() / LETTERS_PER_SLIP).clamp(1, 2);
-        known.contains(&word)
-            || word.contains(&known)
-            || (word.len() >= SPELT_LENGTH_MIN
-                && distance(word.as_bytes(), known.as_bytes(), slips_max).is_some())
+    let all = words(column, registry);
+    let lower = word.to_ascii_lowercase();
+    let begins = |known: &&String| known.to_ascii_lowercase().starts_with(&lower);
+    let is_near = |known: &&String| {
+        let known = known.to_ascii_lowercase();
+        known.contains(&lower)
+            || lower.contains(&known)
+            || distance(word.as_bytes(), known.as_bytes(), slips_max(word)).is_some()
     };
-    let near: Vec<&str> = match column {
-        "purpose" => all.into_iter().collect(),
-        _ => all.into_iter().filter(is_near).take(5).collect(),
+    let mut near: Vec<&str> = match column {
+        "purpose" if all.iter().any(|known| begins(&known)) => {
+            all.iter().filter(begins).map(String::as_str).collect()
+        }
+        "purpose" => all.iter().map(String::as_str).collect(),
+        _ => all.iter().filter(is_near).map(String::as_str).collect(),
     };
+    if column != "purpose" {
+        near.truncate(5);
+    }
     let near = match near.as_slice() {
         [] => "`botaudit crawlers` lists all".to_owned(),
         near => format!("did you mean {}?", near.join(", ")),
@@ -211,7 +230,11 @@ mod tests {
 
     #[test]
     fn words_that_no_row_can_hold_are_errors() {
-        check("purpose = 'ai-trainig'", "unknown purpose 'ai-trainig'; did you mean ");
+        check("purpose = 'ai-trainig'", "unknown purpose 'ai-trainig'; did you mean ads, ");
+        check(
+            "purpose = 'ai'",
+            "unknown purpose 'ai'; did you mean ai-search, ai-training, ai-user?",
+        );
         check("crawler != 'gptbt'", "unknown crawler 'gptbt'; did you mean GPTBot?");
         check("operator = 'zzz'", "unknown operator 'zzz'; `botaudit crawlers` lists all");
         for fine in ["operator = 'OpenAI'", "origin = 'https://anything'", "purpose != ''"] {
@@ -225,12 +248,12 @@ mod tests {
         let Threshold(condition) = Threshold::parse(text, &Registry::builtin()).unwrap();
         let words: Vec<&str> = condition.words.iter().map(|word| word.text.as_str()).collect();
         assert_eq!((words, &*condition.text), (vec!["GPTBot", "OpenAI", "spoofed"], text));
-        let mut cells = vec![String::new(); SUMMARY.schema.columns.len()];
+        let mut cells = vec![Cell::Empty; SUMMARY.schema.columns.len()];
         assert!(condition.is_met(&cells));
-        cells[column_index("operator")] = "OpenAI".to_owned();
-        cells[column_index("identity")] = "verified".to_owned();
+        cells[column_index("operator")] = Cell::Text("OpenAI".to_owned());
+        cells[column_index("identity")] = Cell::Text("verified".to_owned());
         assert!(!condition.is_met(&cells));
-        cells[column_index("crawler")] = "GPTBot".to_owned();
+        cells[column_index("crawler")] = Cell::Text("GPTBot".to_owned());
         assert!(condition.is_met(&cells));
     }
 }

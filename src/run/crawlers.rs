@@ -7,7 +7,7 @@ use crate::audit::tally::Tally;
 use crate::crawlers::{own_list::check, registry::Registry};
 use crate::error::{Error, Result};
 use crate::judge::profile::CrawlerProfile;
-use crate::lint::known_tokens::{LETTERS_PER_SLIP, SPELT_LENGTH_MIN, distance};
+use crate::lint::known_tokens::{distance, slips_max};
 use crate::numbers::{counted, grouped};
 use crate::report::crawlers::{
     crawler_json, crawler_text, identified_json, identified_text, list_json, list_text,
@@ -174,13 +174,11 @@ pub(crate) fn or_token(name: &str, registry: &Registry) -> String {
 /// similarly; short ones first.
 fn near_names(name: &str, registry: &Registry) -> String {
     let asked = name.to_ascii_lowercase();
-    let slips_max = (asked.len() / LETTERS_PER_SLIP).clamp(1, 2);
     let is_near = |known: &str| {
         let known = known.to_ascii_lowercase();
         known.contains(&asked)
             || asked.contains(&known)
-            || (asked.len() >= SPELT_LENGTH_MIN
-                && distance(asked.as_bytes(), known.as_bytes(), slips_max).is_some())
+            || distance(asked.as_bytes(), known.as_bytes(), slips_max(&asked)).is_some()
     };
     let crawlers = registry.iter().map(|(_, crawler)| crawler);
     let near = crawlers.filter(|crawler| {

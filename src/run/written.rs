@@ -14,7 +14,7 @@ use crate::report::summary_table::SummaryView;
 use crate::report::table::{Audited, Table};
 use crate::report::tables::{PAGE, RUN_JSON, TABLES, tables_of};
 use crate::report::{directory::Staging, html::page, page_model::PageModel, summary::summary_text};
-use crate::table::csv::{CrawlerCells, EachValues};
+use crate::table::csv::EachRow;
 use crate::table::escape::visible;
 use crate::table::schema::{Cell, Column};
 use crate::time::UtcTime;
@@ -129,7 +129,7 @@ pub(crate) fn write_report(
 }
 
 fn write_tables(staging: &Staging, audit: &ReportModel) -> Result<()> {
-    let of = Audited { audit, crawlers: &CrawlerCells::new(&audit.registry) };
+    let of = Audited { audit };
     tables_of(audit)
         .try_for_each(|table| staging.write(table.schema.file, |file| table.write(of, file)))
 }
@@ -235,17 +235,15 @@ impl<'a> ReportTable<'a> {
 
     /// The table as the bytes of its CSV file.
     pub fn csv(&self) -> Vec<u8> {
-        let crawlers = &CrawlerCells::new(&self.audit.registry);
         let mut text = Vec::new();
-        let written = self.table.write(Audited { audit: self.audit, crawlers }, &mut text);
+        let written = self.table.write(Audited { audit: self.audit }, &mut text);
         written.expect("memory can be written");
         text
     }
 
     fn each_cells(&self, mut take: impl FnMut(Vec<Cell>)) {
-        let crawlers = &CrawlerCells::new(&self.audit.registry);
-        let of = Audited { audit: self.audit, crawlers };
-        let mut each = EachValues(|cells| -> io::Result<()> {
+        let of = Audited { audit: self.audit };
+        let mut each = EachRow(|cells| -> io::Result<()> {
             take(cells);
             Ok(())
         });

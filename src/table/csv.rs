@@ -1,9 +1,11 @@
 //! CSV: a quoted header, lines that end with LF, and quotes in rows only if needed.
 //!
-//! A report can have tens of thousands of rows. So cells are written directly to one buffer per
-//! table, without an allocation for each cell.
+//! A row has cells, which are values. What makes a cell safe for spreadsheets is added here, and nowhere
+//! else, so whatever else reads rows gets the values.
 
 use std::io::{self, Write};
+
+use csv::{IntoInnerError, QuoteStyle, Writer, WriterBuilder};
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::{identity::Identity, registry::Registry};
@@ -12,7 +14,7 @@ use crate::judge::robots::DecidingRule;
 use crate::robots::model::StarGroups;
 use crate::time::{Day, UtcTime};
 
-use super::escape::{csv_cell, is_plain_cell, push_in_quotes, push_quoted};
+use super::escape::without_formula;
 use super::schema::{Cell, TableSchema};
 
 /// The buffer is flushed when it has this many bytes.
@@ -33,53 +35,42 @@ impl<W: Write> RowSink for CsvTable<W> {
     }
 }
 
-/// A function that takes the unescaped cells of each row.
+/// A function that takes the cells of each row.
 pub(crate) struct EachRow<F>(pub F);
 
-impl<F: FnMut(Vec<String>) -> io::Result<()>> RowSink for EachRow<F> {
+impl<F: FnMut(Vec<Cell>) -> io::Result<()>> RowSink for EachRow<F> {
     fn row(&mut self, fill: &dyn Fn(&mut Row)) -> io::Result<()> {
         let mut row = Row::default();
         fill(&mut row);
-        (self.0)(row.cells())
-    }
-}
-
-/// A function that takes the cells of each row as values.
-pub(crate) struct EachValues<F>(pub F);
-
-impl<F: FnMut(Vec<Cell>) -> io::Result<()>> RowSink for EachValues<F> {
-    fn row(&mut self, fill: &dyn Fn(&mut Row)) -> io::Result<()> {
-        let mut row = Row { values: Some(Vec::new()), ..Row::default() };
-        fill(&mut row);
-        (self.0)(row.values.unwrap_or_default())
+        (self.0)(row.0)
     }
 }
 
 /// Writes the rows of one table.
 pub(crate) struct CsvTable<W: Write> {
-    out: W,
+    lines: Writer<W>,
     row: Row,
     columns: usize,
 }
 
 impl<W: Write> CsvTable<W> {
-    /// Writes the header of `table`.
+    /// Writes the header of `table`. All its cells are quoted, so that readers that detect the
+    /// format from the first rows recognise quotes.
     ///
     /// # Errors
     /// If `out` fails.
-    pub(crate) fn with_header(out: W, table: &TableSchema) -> io::Result<CsvTable<W>> {
-        let mut csv = CsvTable::without_header(out, table);
-        csv.row(|row| {
-            for column in table.columns {
-                row.cell(|text| push_in_quotes(column.name, text));
-            }
-        })?;
-        Ok(csv)
+    pub(crate) fn with_header(mut out: W, table: &TableSchema) -> io::Result<CsvTable<W>> {
+        let mut header =
+            WriterBuilder::new().quote_style(QuoteStyle::Always).from_writer(Vec::new());
+        header.write_record(table.columns.iter().map(|column| column.name))?;
+        out.write_all(&header.into_inner().map_err(IntoInnerError::into_error)?)?;
+        Ok(CsvTable::without_header(out, table.columns.len()))
     }
 
-    /// A table without a header, which is added later.
-    pub(crate) fn without_header(out: W, table: &TableSchema) -> CsvTable<W> {
-        CsvTable { out, row: Row::default(), columns: table.columns.len() }
+    /// A table of so many columns without a header, which is added later.
+    pub(crate) fn without_header(out: W, columns: usize) -> CsvTable<W> {
+        let lines = WriterBuilder::new().buffer_capacity(BUFFER_BYTES).from_writer(out);
+        CsvTable { lines, row: Row::default(), columns }
     }
 
     /// Writes one row with the cells that `fill` adds.
@@ -87,10 +78,10 @@ impl<W: Write> CsvTable<W> {
     /// # Errors
     /// If `out` fails.
     pub(crate) fn row(&mut self, fill: impl FnOnce(&mut Row)) -> io::Result<()> {
+        self.row.0.clear();
         fill(&mut self.row);
-        assert_eq!(self.row.ends.len(), self.columns, "a row has a cell for each declared column");
-        self.row.end_line();
-        if self.row.text.len() < BUFFER_BYTES { Ok(()) } else { self.hand_on() }
+        assert_eq!(self.row.len(), self.columns, "a row has a cell for each declared column");
+        write_cells(&mut self.lines, &self.row.0)
     }
 
     /// Writes a row for each of `rows`.
@@ -109,66 +100,49 @@ impl<W: Write> CsvTable<W> {
     ///
     /// # Errors
     /// If `out` fails.
-    pub(crate) fn finish(mut self) -> io::Result<W> {
-        self.hand_on()?;
-        self.out.flush()?;
-        Ok(self.out)
-    }
-
-    fn hand_on(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.row.text)?;
-        self.row.clear();
-        Ok(())
+    pub(crate) fn finish(self) -> io::Result<W> {
+        self.lines.into_inner().map_err(IntoInnerError::into_error)
     }
 }
 
-/// The cells of the current row, appended to the rows before it.
+/// Writes `cells` as a line of CSV.
+///
+/// # Errors
+/// If what `lines` writes to fails.
+pub(crate) fn write_cells<'a>(
+    lines: &mut Writer<impl Write>,
+    cells: impl IntoIterator<Item = &'a Cell>,
+) -> io::Result<()> {
+    for cell in cells {
+        match cell {
+            Cell::Text(text) => lines.write_field(without_formula(text).as_bytes())?,
+            Cell::Empty => lines.write_field("")?,
+            Cell::Count(count) => lines.write_field(itoa::Buffer::new().format(*count))?,
+            cell => lines.write_field(cell.to_string())?,
+        }
+    }
+    Ok(lines.write_record(None::<&[u8]>)?)
+}
+
+/// The cells of a row.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Row {
-    text: Vec<u8>,
-    /// The start of the row in the buffer.
-    start: usize,
-    /// The ends of its cells.
-    ends: Vec<usize>,
-    /// Its cells, if they are wanted as values; then there is no text.
-    values: Option<Vec<Cell>>,
-}
+pub(crate) struct Row(Vec<Cell>);
 
 impl Row {
     /// The number of its cells.
     pub(crate) fn len(&self) -> usize {
-        self.values.as_ref().map_or(self.ends.len(), Vec::len)
+        self.0.len()
     }
 
-    /// Removes all cells.
-    pub(crate) fn clear(&mut self) {
-        self.text.clear();
-        self.ends.clear();
-        self.start = 0;
-    }
-
-    /// The cells of the row, unescaped.
-    pub(crate) fn cells(&self) -> Vec<String> {
-        let starts = std::iter::once(self.start).chain(self.ends.iter().map(|end| end + 1));
-        let cells = starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]);
-        cells.map(without_quotes).collect()
-    }
-
-    /// The row as written to the file, without the line end.
-    pub(crate) fn written(&self) -> &str {
-        std::str::from_utf8(&self.text[self.start..]).expect("cells are text")
+    /// Cells of another row.
+    pub(crate) fn cells(&mut self, cells: &[Cell]) -> &mut Row {
+        self.0.extend_from_slice(cells);
+        self
     }
 
     /// Bytes from foreign input.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &mut Row {
-        let write = |text: &mut Vec<u8>| {
-            if is_plain_cell(bytes) {
-                text.extend_from_slice(bytes);
-            } else {
-                push_quoted(&csv_cell(bytes), ',', text);
-            }
-        };
-        self.put(|| Cell::of_bytes(bytes), write)
+        self.put(Cell::of_bytes(bytes))
     }
 
     /// Text that may contain foreign input.
@@ -178,14 +152,12 @@ impl Row {
 
     /// A built-in word, which has only letters and `-`.
     pub(crate) fn word(&mut self, word: &'static str) -> &mut Row {
-        self.put(|| Cell::of_text(word), |text| text.extend_from_slice(word.as_bytes()))
+        self.put(Cell::of_text(word))
     }
 
     /// Numbers.
     pub(crate) fn counts<const N: usize>(&mut self, counts: [u64; N]) -> &mut Row {
-        for count in counts {
-            self.put(|| Cell::Count(count), |text| push_number(count, text));
-        }
+        self.0.extend(counts.map(Cell::Count));
         self
     }
 
@@ -210,12 +182,7 @@ impl Row {
     /// Milliseconds as seconds with three decimals, or an empty cell.
     pub(crate) fn milliseconds(&mut self, milliseconds: Option<u64>) -> &mut Row {
         self.maybe(milliseconds, 1, |row, all| {
-            row.put(
-                || Cell::Decimal { value: all as f64 / 1e3, decimals: 3 },
-                |text| {
-                    write!(text, "{}.{:03}", all / 1000, all % 1000).expect("a buffer takes all");
-                },
-            )
+            row.put(Cell::Decimal { value: all as f64 / 1e3, decimals: 3 })
         })
     }
 
@@ -238,62 +205,50 @@ impl Row {
 
     /// A point in time.
     pub(crate) fn time(&mut self, time: UtcTime) -> &mut Row {
-        self.put(|| Cell::Time(time), |text| time.append_to(text))
+        self.put(Cell::Time(time))
     }
 
     /// A day.
     pub(crate) fn day(&mut self, day: Day) -> &mut Row {
-        self.put(|| Cell::Day(day), |text| day.append_to(text))
+        self.put(Cell::Day(day))
     }
 
     /// The age of a snapshot in seconds at `time`, or an empty cell.
     pub(crate) fn snapshot_age(&mut self, fetched_at: Option<UtcTime>, time: UtcTime) -> &mut Row {
         self.maybe(fetched_at, 1, |row, at| {
-            let seconds = time.unix_seconds() - at.unix_seconds();
-            row.put(|| Cell::Difference(seconds), |text| push_number(seconds, text))
+            row.put(Cell::Difference(time.unix_seconds() - at.unix_seconds()))
         })
     }
 
     /// `part / whole` with six decimals, or an empty cell if `whole` is 0.
     pub(crate) fn fraction(&mut self, part: u64, whole: u64) -> &mut Row {
         self.maybe(millionths(part, whole), 1, |row, millionths| {
-            row.put(
-                || Cell::Decimal { value: millionths as f64 / 1e6, decimals: 6 },
-                |text| push_millionths(millionths, text),
-            )
+            row.put(Cell::Decimal { value: millionths as f64 / 1e6, decimals: 6 })
         })
     }
 
     /// A number with six decimals.
     pub(crate) fn decimal(&mut self, number: f64) -> &mut Row {
-        self.put(
-            || Cell::Decimal { value: number, decimals: 6 },
-            |text| write!(text, "{number:.6}").expect("a buffer takes all"),
-        )
+        self.put(Cell::Decimal { value: number, decimals: 6 })
     }
 
     /// `crawler`, `operator`, `purpose`, `stated_policy`, `identity`.
     pub(crate) fn crawler(&mut self, crawler: &Crawler, identity: Identity) -> &mut Row {
-        self.crawler_without_identity(crawler).word(identity.as_str())
+        self.crawler_names(crawler).word(crawler.stated_policy().as_str()).word(identity.as_str())
     }
 
-    /// The cells of a crawler that were rendered before.
+    /// The same for a crawler of `registry`.
     pub(crate) fn known_crawler(
         &mut self,
-        crawlers: &CrawlerCells<'_>,
+        registry: &Registry,
         (crawler, identity): (CrawlerId, Identity),
     ) -> &mut Row {
-        match self.values {
-            Some(_) => self.crawler_without_identity(crawlers.registry.crawler(crawler)),
-            None => self.append(&crawlers.cells[crawler.index()]),
-        }
-        .word(identity.as_str())
+        self.crawler(registry.crawler(crawler), identity)
     }
 
     /// The digest of a robots.txt.
     pub(crate) fn digest(&mut self, digest: &Digest) -> &mut Row {
-        let name = digest_text::<DIGEST_BYTES>(digest);
-        self.put(|| Cell::of_bytes(&name), |text| text.extend_from_slice(&name))
+        self.put(Cell::of_bytes(&digest_text::<DIGEST_BYTES>(digest)))
     }
 
     /// `robots_digest`, `rule_line`, `directive`, `pattern`, `group`.
@@ -318,9 +273,7 @@ impl Row {
 
     /// This many empty cells.
     pub(crate) fn empty(&mut self, cells: usize) -> &mut Row {
-        for _ in 0..cells {
-            self.put(|| Cell::Empty, |_| ());
-        }
+        self.0.extend(std::iter::repeat_n(Cell::Empty, cells));
         self
     }
 
@@ -333,81 +286,14 @@ impl Row {
         self.crawler_names(crawler).word(identity.as_str())
     }
 
-    fn crawler_without_identity(&mut self, crawler: &Crawler) -> &mut Row {
-        self.crawler_names(crawler).word(crawler.stated_policy().as_str())
-    }
-
     /// `crawler`, `operator`, `purpose`.
     pub(crate) fn crawler_names(&mut self, crawler: &Crawler) -> &mut Row {
         self.text(&crawler.name).text(&crawler.operator).text(&crawler.purpose)
     }
 
-    /// Appends the cells of `other`.
-    fn append(&mut self, other: &Row) -> &mut Row {
-        self.delimit();
-        let start = self.text.len();
-        self.text.extend_from_slice(&other.text);
-        self.ends.extend(other.ends.iter().map(|end| start + end));
+    fn put(&mut self, cell: Cell) -> &mut Row {
+        self.0.push(cell);
         self
-    }
-
-    /// A cell as a value, or as its text.
-    #[inline]
-    fn put(&mut self, value: impl FnOnce() -> Cell, write: impl FnOnce(&mut Vec<u8>)) -> &mut Row {
-        match &mut self.values {
-            None => self.cell(write),
-            Some(values) => {
-                values.push(value());
-                self
-            }
-        }
-    }
-
-    #[inline]
-    fn cell(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Row {
-        self.delimit();
-        write(&mut self.text);
-        self.ends.push(self.text.len());
-        self
-    }
-
-    #[inline]
-    fn delimit(&mut self) {
-        if !self.ends.is_empty() {
-            self.text.push(b',');
-        }
-    }
-
-    /// Ends the row; the next cells belong to the next row.
-    fn end_line(&mut self) {
-        if self.ends.len() == 1 && self.text.len() == self.start {
-            // An empty line would not be read as a row.
-            self.text.extend_from_slice(b"\"\"");
-        }
-        self.text.push(b'\n');
-        self.start = self.text.len();
-        self.ends.clear();
-    }
-}
-
-/// The rendered cells of crawlers, which are in the rows of most tables.
-#[derive(Debug)]
-pub struct CrawlerCells<'a> {
-    /// The registry of the crawlers.
-    pub registry: &'a Registry,
-    /// By id: `crawler` to `stated_policy`.
-    cells: Vec<Row>,
-}
-
-impl<'a> CrawlerCells<'a> {
-    /// The cells of all crawlers of `registry`.
-    pub fn new(registry: &'a Registry) -> CrawlerCells<'a> {
-        let cells = registry.iter().map(|(_, crawler)| {
-            let mut row = Row::default();
-            row.crawler_without_identity(crawler);
-            row
-        });
-        CrawlerCells { registry, cells: cells.collect() }
     }
 }
 
@@ -416,19 +302,6 @@ pub(crate) fn not_bound_reason(crawler: &Crawler) -> &'static str {
     match crawler.obligation() {
         Obligation::Bound => "",
         reason => reason.as_str(),
-    }
-}
-
-fn push_number(number: impl itoa::Integer, text: &mut Vec<u8>) {
-    text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-}
-
-/// Undoes the quoting of the cell `written`.
-fn without_quotes(written: &[u8]) -> String {
-    let written = String::from_utf8_lossy(written);
-    match written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(quoted) => quoted.replace("\"\"", "\""),
-        None => written.into_owned(),
     }
 }
 
@@ -441,16 +314,6 @@ fn millionths(part: u64, whole: u64) -> Option<u128> {
         None => (u128::from(part) * 2_000_000).checked_div(u128::from(whole))?,
     };
     Some(halves.div_ceil(2))
-}
-
-/// A number with six decimals.
-fn push_millionths(millionths: u128, text: &mut Vec<u8>) {
-    let (whole, rest) = (millionths / 1_000_000, (millionths % 1_000_000) as u32);
-    push_number(whole, text);
-    text.push(b'.');
-    for power in [100_000, 10_000, 1_000, 100, 10, 1] {
-        text.push(b'0' + (rest / power % 10) as u8);
-    }
 }
 
 #[cfg(test)]

@@ -6,14 +6,18 @@
 //!
 //! To undo: drop one leading `'`, then replace each `\xHH` by its byte.
 
-use std::fmt::Write;
+use std::{borrow::Cow, fmt::Write};
 
 use crate::bytes;
 
 /// The text of a CSV cell.
 pub(crate) fn csv_cell(bytes: &[u8]) -> String {
-    let text = visible(bytes);
-    if is_formula(&text) { format!("'{text}") } else { text }
+    without_formula(&visible(bytes)).into_owned()
+}
+
+/// Visible `text` that no spreadsheet runs.
+pub(crate) fn without_formula(text: &str) -> Cow<'_, str> {
+    if is_formula(text) { format!("'{text}").into() } else { text.into() }
 }
 
 /// `cell`, as [`csv_cell`] gives it, quoted if its content requires it.
@@ -50,10 +54,15 @@ fn plain(bytes: &[u8]) -> Option<&str> {
     if bytes::any(bytes, is_other) { None } else { std::str::from_utf8(bytes).ok() }
 }
 
+/// The value of a cell that was read from a CSV file of ours.
+pub(crate) fn without_mark(cell: &str) -> &str {
+    cell.strip_prefix('\'').unwrap_or(cell)
+}
+
 /// The text of a cell for people, without the `'` that disarms a formula. Cells that we wrote hold
 /// nothing hidden; hidden characters in a changed file are escaped.
 pub(crate) fn shown(cell: &str) -> String {
-    let text = cell.strip_prefix('\'').unwrap_or(cell);
+    let text = without_mark(cell);
     if let Some(plain) = plain(text.as_bytes()) {
         return plain.to_owned();
     }

@@ -26,7 +26,6 @@ use botaudit::report::privacy::{Addresses, Privacy, Queries};
 use botaudit::report::requests::RequestsFile;
 use botaudit::report::table::Audited;
 use botaudit::report::tables::tables_of;
-use botaudit::table::csv::CrawlerCells;
 use botaudit::url::origin::Origin;
 use botaudit::url::path::Dialect;
 
@@ -103,10 +102,9 @@ fn report(
         ("evidence".to_owned(), fs::read(evidence).unwrap()),
         ("collected".to_owned(), file.to_bytes()),
     ]);
-    let crawlers = CrawlerCells::new(&audit.registry);
     for table in tables_of(&audit) {
         let mut text = Vec::new();
-        table.write(Audited { audit: &audit, crawlers: &crawlers }, &mut text).unwrap();
+        table.write(Audited { audit: &audit }, &mut text).unwrap();
         said.insert(table.schema.file.to_owned(), text);
     }
     said

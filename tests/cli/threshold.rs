@@ -55,7 +55,44 @@ fn a_condition_that_is_not_understood_stops_the_run_before_it_begins() {
     let expected =
         "--fail-on: \"violation > 0\": at character 1, before violation > 0: unknown column";
     audited(&["--fail-on", "violation > 0"]).exits(2).complains(expected);
-    audited(&["--fail-on", "purpose = 'ai'"]).exits(2).complains("did you mean");
+    audited(&["--fail-on", "purpose = 'ai'"])
+        .exits(2)
+        .complains("did you mean ai-search, ai-training, ai-user?");
+    audited(&["--fail-on", "violation_rate > 5"]).exits(2).complains("is between 0 and 1; write");
+}
+
+/// A CSV file has `'` before `@acme`, and `\xHH` for characters that hide text.
+#[test]
+fn a_name_is_compared_as_the_list_of_crawlers_has_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.write(
+        "access.log",
+        [line(8, "/private", 200, "acme-bot/1.0"), line(9, "/private", 200, "hidden-bot/1.0")]
+            .concat(),
+    );
+    let rows =
+        "@acme-bot,=Acme,seo,acme-bot,acme-bot\nHid\u{200b}den\\x41,Op,seo,hidden-bot,hidden-bot\n";
+    sandbox.write(
+        "crawlers.csv",
+        format!("name,operator,purpose,user_agent_regex,product_tokens\n{rows}"),
+    );
+    let run = |condition: &str| {
+        let words = ["audit", "-q", "--robots", "robots.txt", "--origin", "https://a.example"];
+        let rest = ["--crawlers", "crawlers.csv", "--fail-on", condition, "access.log"];
+        sandbox.run_words(&[&words[..], &rest].concat(), b"")
+    };
+    run("crawler = '@acme-bot'").exits(1).complains("warning: @acme-bot (unverified) at https://");
+    run("operator = '=ACME'").exits(1).complains("1 row meets");
+    run("violations > 0 where crawler != '@acme-bot'").exits(1).complains("1 row meets");
+    for name in ["Hid\u{200b}den\\x41", "hid\\xE2\\x80\\x8Bden\\x5Cx41"] {
+        run(&format!("crawler = '{name}'")).exits(1).complains("1 row meets");
+    }
+    run("crawler = \"'@acme-bot\"").exits(2).complains("unknown crawler");
+    let deny = "deny botaudit-report --for nginx --crawlers crawlers.csv --where";
+    let words: Vec<&str> = deny.split(' ').chain(["crawler = '@acme-bot'"]).collect();
+    let rules = sandbox.run_words(&words, b"").exits(0).stdout;
+    assert!(rules.contains("acme-bot") && !rules.contains("hidden-bot"), "{rules}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, ops::Range};
 
-use crate::table::schema::Column;
+use crate::table::schema::{Cell, Column};
 use crate::time::{DAY_SECONDS, Day, Zone};
 
 /// The most days of a year.
@@ -69,6 +69,8 @@ pub(super) enum Operand {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
     Number,
+    /// From 0 to 1.
+    Fraction,
     /// A point in time. Text that is only its beginning, such as a day, is all of that day.
     Time,
     /// Only compared for equality.
@@ -100,24 +102,32 @@ impl Expression {
         }
     }
 
-    pub(super) fn is_met(&self, cells: &[String]) -> bool {
+    pub(super) fn is_met(&self, cells: &[Cell]) -> bool {
         match self {
             Expression::Not(inner) => !inner.is_met(cells),
             Expression::All(parts) => parts.iter().all(|part| part.is_met(cells)),
             Expression::Any(parts) => parts.iter().any(|part| part.is_met(cells)),
             Expression::Compare { column, operator, with } => {
-                let cell = cells[*column].as_str();
-                let order = match with {
-                    Operand::Text(text) if text.is_empty() => Some(cell.cmp("")),
-                    _ if cell.is_empty() => None,
-                    Operand::Text(text) => Some(cell.cmp(text)),
-                    Operand::Number(number) => number_of(cell).partial_cmp(number),
-                    Operand::Time(time) => order_of_time(cell, time),
-                    Operand::Column(other) => compare_cells(cell, &cells[*other]),
-                };
+                let order = order(&cells[*column], with, cells);
                 order.is_some_and(|order| operator.holds(order))
             }
         }
+    }
+}
+
+/// How `cell` compares with an operand, which may be another of `cells`; `None` where one of them is
+/// empty, or they are of different kinds.
+fn order(cell: &Cell, with: &Operand, cells: &[Cell]) -> Option<Ordering> {
+    match with {
+        Operand::Text(text) if text.is_empty() => Some(cell.is_empty().cmp(&true)),
+        Operand::Text(text) => Some(cell.text()?.cmp(text)),
+        Operand::Number(number) => cell.number()?.partial_cmp(number),
+        Operand::Time(time) => Some(order_of_time(cell.time()?.unix_seconds(), time)),
+        Operand::Column(other) => match (cell, &cells[*other]) {
+            (Cell::Text(left), Cell::Text(right)) => Some(left.cmp(right)),
+            (Cell::Time(left), Cell::Time(right)) => Some(left.cmp(right)),
+            (left, right) => left.number()?.partial_cmp(&right.number()?),
+        },
     }
 }
 
@@ -134,13 +144,9 @@ impl Operator {
     }
 }
 
-/// Before, within or after `time`; `None` where the cell is not a time.
-fn order_of_time(cell: &str, time: &Range<i64>) -> Option<Ordering> {
-    let at = Zone::UTC.parse(cell)?.unix_seconds();
-    Some(match time.contains(&at) {
-        true => Ordering::Equal,
-        false => at.cmp(&time.start),
-    })
+/// Before, within or after `time`.
+fn order_of_time(at: i64, time: &Range<i64>) -> Ordering {
+    if time.contains(&at) { Ordering::Equal } else { at.cmp(&time.start) }
 }
 
 /// The time that `text` names, in UTC unless it has an offset: a second, or by its beginning a year,
@@ -169,20 +175,10 @@ fn clock_seconds(text: &str) -> i64 {
     }
 }
 
-/// Columns of one kind: numbers, if both can be read as such.
-fn compare_cells(left: &str, right: &str) -> Option<Ordering> {
-    let as_numbers = number_of(left).partial_cmp(&number_of(right));
-    (!right.is_empty()).then(|| as_numbers.unwrap_or_else(|| left.cmp(right)))
-}
-
-/// NaN, which compares with nothing, if the cell is not a number.
-fn number_of(cell: &str) -> f64 {
-    cell.parse().unwrap_or(f64::NAN)
-}
-
 pub(super) fn kind(column: &Column) -> Kind {
     match column.unit {
-        "count" | "bytes" | "fraction, 6 decimals" => Kind::Number,
+        "count" | "bytes" => Kind::Number,
+        "fraction, 6 decimals" => Kind::Fraction,
         "RFC 3339, UTC" => Kind::Time,
         _ => Kind::Text,
     }

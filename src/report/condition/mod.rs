@@ -17,7 +17,7 @@
 pub mod expression;
 mod parse;
 
-use crate::table::schema::TableSchema;
+use crate::table::schema::{Cell, TableSchema};
 
 use expression::{Condition, ConditionError};
 
@@ -31,22 +31,36 @@ impl Condition {
     }
 
     /// Whether the row with these cells meets the condition.
-    pub fn is_met(&self, cells: &[String]) -> bool {
+    pub fn is_met(&self, cells: &[Cell]) -> bool {
         self.expression.is_met(cells)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::expression::Kind;
     use super::*;
     use crate::report::tables::crawlers::SUMMARY;
+    use crate::table::schema::Column;
+    use crate::time::Zone;
 
     const CELLS: &str = "https://example.com,GPTBot,OpenAI,ai-training,follows,unverified,\
         10,1,6,3,0,0,0,0,0,0,0.333333,2000,2026-03-01T00:00:10Z,2026-03-02T00:00:00Z,,0";
 
+    fn cell((column, text): (&Column, &str)) -> Cell {
+        match expression::kind(column) {
+            _ if text.is_empty() => Cell::Empty,
+            Kind::Number => Cell::Count(text.parse().unwrap()),
+            Kind::Fraction => Cell::Decimal { value: text.parse().unwrap(), decimals: 6 },
+            Kind::Time => Cell::Time(Zone::UTC.parse(text).unwrap()),
+            Kind::Text => Cell::Text(text.to_owned()),
+        }
+    }
+
     #[track_caller]
     fn check(condition: &str, expected: bool) {
-        let cells: Vec<String> = CELLS.split(',').map(str::to_owned).collect();
+        let columns = SUMMARY.schema.columns.iter();
+        let cells: Vec<Cell> = columns.zip(CELLS.split(',')).map(cell).collect();
         let parsed = Condition::parse(condition, &SUMMARY.schema);
         let parsed = parsed.unwrap_or_else(|err| panic!("{condition}: {err:?}"));
         assert_eq!(parsed.is_met(&cells), expected, "{condition}");

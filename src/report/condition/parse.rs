@@ -1,5 +1,6 @@
 //! The parser of conditions, and their tokens with positions.
 
+use crate::lint::known_tokens::{distance, slips_max};
 use crate::table::schema::{Column, TableSchema};
 
 use super::expression::{
@@ -101,13 +102,23 @@ impl Parser<'_> {
         let Column { name, .. } = self.table.columns[column];
         let kind = kind(&self.table.columns[column]);
         let wanted = match kind {
-            Kind::Number => "a number, a percentage or a column",
+            Kind::Number => "a number or a column",
+            Kind::Fraction => "a number, a percentage or a column",
             Kind::Time => "a time in quotes, such as '2026-01-31', or a column",
             Kind::Text => "text in quotes, such as 'seo', or a column",
         };
         let operand = match (self.peek().cloned(), kind) {
             (Some(Token::Number(number)), Kind::Number) => Operand::Number(number),
-            (Some(Token::Text(text)), kind) if kind != Kind::Number || text.is_empty() => {
+            (Some(Token::Number(number) | Token::Percentage(number)), Kind::Fraction) => {
+                if number > 1.0 {
+                    let why = format!("{name} is between 0 and 1; write 0.05, or 5%");
+                    return Err(self.error(why));
+                }
+                Operand::Number(number)
+            }
+            (Some(Token::Text(text)), kind)
+                if matches!(kind, Kind::Text | Kind::Time) || text.is_empty() =>
+            {
                 self.check_word(column, &text)?;
                 self.words.push(Word { column, text: text.clone() });
                 match time(&text) {
@@ -121,8 +132,14 @@ impl Parser<'_> {
                     }
                 }
             }
-            (Some(Token::Word(_)), _) => {
+            (Some(Token::Word(word)), _) => {
                 let index = self.next;
+                if kind == Kind::Text && self.index(&word).is_none() {
+                    return Err(self.error(format!(
+                        "write text in quotes: {name} = '{word}'; without quotes it is a column, and \
+                         no column is called {word}"
+                    )));
+                }
                 let other = self.column(wanted)?;
                 if self::kind(&self.table.columns[other]) != kind {
                     let why = format!("{name} cannot be compared with that; expected {wanted}");
@@ -147,23 +164,34 @@ impl Parser<'_> {
 
     /// Parses the name of a column.
     fn column(&mut self, expected: &str) -> Result<usize, ConditionError> {
-        let is = |word: &str, name: &&str| word.eq_ignore_ascii_case(name);
+        let is_keyword = |word: &str| KEYWORDS.iter().any(|known| word.eq_ignore_ascii_case(known));
         let word = match self.peek() {
-            Some(Token::Word(word)) if !KEYWORDS.iter().any(|keyword| is(word, keyword)) => word,
+            Some(Token::Word(word)) if !is_keyword(word) => word,
             _ => return Err(self.expected(expected)),
         };
-        let names: Vec<&str> = self.table.columns.iter().map(|column| column.name).collect();
-        let Some(column) = names.iter().position(|name| is(word, name)) else {
-            return Err(self.error(format!(
-                "unknown column '{word}'; expected {expected}; the columns are {}",
-                names.join(", ")
-            )));
+        let Some(column) = self.index(word) else {
+            let names = || self.table.columns.iter().map(|column| column.name);
+            let is_near =
+                |name: &&str| distance(word.as_bytes(), name.as_bytes(), slips_max(word)).is_some();
+            let rest = match names().filter(is_near).collect::<Vec<_>>().as_slice() {
+                [] => format!(
+                    "expected {expected}; the columns are {}",
+                    names().collect::<Vec<_>>().join(", ")
+                ),
+                near => format!("did you mean {}?", near.join(" or ")),
+            };
+            return Err(self.error(format!("unknown column '{word}'; {rest}")));
         };
         self.next += 1;
         if !self.columns.contains(&column) {
             self.columns.push(column);
         }
         Ok(column)
+    }
+
+    /// The index of the column `name`, in any case.
+    fn index(&self, name: &str) -> Option<usize> {
+        self.table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
     fn peek(&self) -> Option<&Token> {
@@ -201,8 +229,10 @@ impl Parser<'_> {
 pub(crate) enum Token {
     /// A keyword or the name of a column.
     Word(String),
-    /// A number; a percentage is divided by 100.
+    /// A number.
     Number(f64),
+    /// A percentage, divided by 100.
+    Percentage(f64),
     /// The text between quotes.
     Text(String),
     /// A comparison operator.
@@ -291,8 +321,9 @@ fn number(rest: &[char]) -> Result<(Token, usize), String> {
         written.chars().all(|next| next.is_ascii_digit() || next == '.') && !written.ends_with('.');
     // Moving the decimal point is exact; a division by 100 is not.
     let moved = if is_percent { format!("{written}e-2") } else { written.clone() };
+    let token = if is_percent { Token::Percentage } else { Token::Number };
     match moved.parse() {
-        Ok(number) if is_plain => Ok((Token::Number(number), length + usize::from(is_percent))),
+        Ok(number) if is_plain => Ok((token(number), length + usize::from(is_percent))),
         _ => Err(format!("'{written}' is not a number; write 1000, 0.05 or 5%")),
     }
 }
@@ -312,16 +343,27 @@ mod tests {
     #[test]
     fn errors_name_their_position_and_what_was_expected() {
         check("", 0, "expected a column, 'not' or '(', but it ends here");
-        check("violation > 0", 0, "unknown column 'violation'; expected a column");
-        check("violation > 0", 0, "the columns are origin, crawler, operator, purpose");
+        check("violation > 0", 0, "unknown column 'violation'; did you mean violations?");
+        check("last_seen > '2026'", 0, "unknown column 'last_seen'; expected a column");
+        check("last_seen > '2026'", 0, "the columns are origin, crawler, operator, purpose");
         check("violations", 10, "expected =, !=, <, <=, > or >=, but it ends here");
         check("violations 5", 11, "expected =, !=");
-        check("violations >", 12, "expected a number, a percentage or a column, to compare viol");
+        check("violations >", 12, "expected a number or a column, to compare violations with");
+        check("violations > 5%", 13, "expected a number or a column, to compare violations with");
+        check("violation_rate >", 16, "expected a number, a percentage or a column, to compare");
+        check("violation_rate > 5", 17, "violation_rate is between 0 and 1; write 0.05, or 5%");
+        check("violation_rate > 500%", 17, "violation_rate is between 0 and 1; write 0.05, or 5%");
+        check("violation_rate > requests", 17, "violation_rate cannot be compared with that");
         check("violations > 'a'", 13, "expected a number");
         check("violations > 1,000", 13, "'1,000' is not a number; write 1000");
         check("violations > 1.", 13, "'1.' is not a number");
         check("violations > 1e400", 13, "'1e400' is not a number");
-        check("purpose = ai-training", 10, "unknown column 'ai-training'; expected text in quotes");
+        check(
+            "purpose = ai-training",
+            10,
+            "write text in quotes: purpose = 'ai-training'; without",
+        );
+        check("crawler = GPTBot", 10, "write text in quotes: crawler = 'GPTBot'");
         check("purpose = 5", 10, "expected text in quotes, such as 'seo', or a column");
         check("purpose > 'a'", 8, "purpose is text; compare it with = or !=");
         check("purpose = violations", 10, "purpose cannot be compared with that");

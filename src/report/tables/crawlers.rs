@@ -24,10 +24,10 @@ table! {
     }
     cells row => {
         ORIGIN => row.text(&of_actor.origin),
-        WHO => row.known_crawler(of.crawlers, of_actor.actor),
+        WHO => row.known_crawler(&of.audit.registry, of_actor.actor),
         SUMS => row.sums(&sums),
         SEEN => row.span(of_actor.tally.span),
-        NOT_BOUND_REASON => row.not_bound_reason(of.crawlers.registry.crawler(of_actor.actor.0)),
+        NOT_BOUND_REASON => row.not_bound_reason(of.audit.registry.crawler(of_actor.actor.0)),
         ALLOWED_IGNORING_STAR => row.counts([sums.allowed_ignoring_star]),
         count("violations_after_fetch", "violations after a successful fetch of robots.txt by the crawler or another one of its operator") => row.counts([of_actor.prior_fetches.after_fetch()]),
         column("conduct", "ignores, breaks-some, rarely, not-read, obeys, not-judged", "what it does about robots.txt: see [conduct](#conduct)") => row.word(of.audit.conduct(of_actor).as_str()),
@@ -43,7 +43,7 @@ table! {
         let price = of.audit.price.as_ref();
     }
     cells row => {
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(id), identity),
         REQUESTS => row.counts([sums.requests]),
         BYTES => row.counts([sums.bytes]),
         column("bytes_share", "fraction, 6 decimals", "bytes / bytes of all rows, which are those of known crawlers in the headline") => row.fraction(sums.bytes, of.audit.total_of_crawlers().bytes),
@@ -122,7 +122,7 @@ table! {
         let sums = tally.total();
     }
     cells row => {
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(*id), *identity),
         SESSION_SUMS => session_cells(&sums, row),
         count("distinct_paths", "distinct URLs, as `urls` in `urls.csv`") => row.counts([tally.urls.count()]),
         column("paths_kind", "exact, estimate", "whether `distinct_paths` is exact, as `urls_form` in `urls.csv`") => row.word(urls_form(&tally.urls)),
@@ -138,7 +138,7 @@ table! {
     ((id, identity), network, sums) => {
     }
     cells row => {
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(id), identity),
         column("network", "text", "name of the smallest of these networks that has the address of the client; empty if none has it, or if the log has no address") => row.text(network),
         SESSION_SUMS => session_cells(sums, row),
         REQUESTS_LATE => row.counts([sums.late]),

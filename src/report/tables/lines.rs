@@ -95,7 +95,7 @@ table! {
     cells row => {
         DAY => row.day(day),
         ORIGIN => row.text(origin),
-        WHO => row.known_crawler(of.crawlers, actor),
+        WHO => row.known_crawler(&of.audit.registry, actor),
         SUMS => row.sums(sums),
     }
 }
@@ -109,7 +109,7 @@ table! {
     cells row => {
         DAY => row.day(day),
         column("hour", "0 to 23", "hour of the day in that zone; an hour that occurs twice when clocks change is one row") => row.counts([u64::from(hour)]),
-        WHO => row.known_crawler(of.crawlers, actor),
+        WHO => row.known_crawler(&of.audit.registry, actor),
         REQUESTS => row.counts([sums.requests]),
         ALLOWED => row.counts([sums.allowed]),
         VIOLATIONS => row.counts([sums.violations]),
@@ -120,7 +120,7 @@ table! {
 
 /// By hour, and by name.
 fn hours<'a>(of: &Audited<'a>) -> impl Iterator<Item = (Hour, Actor, &'a HourSums)> {
-    let registry = of.crawlers.registry;
+    let registry = &of.audit.registry;
     of.audit.hours.kept().flat_map(move |(hour, actors)| {
         let mut rows: Vec<_> = actors.iter().map(|(actor, sums)| (*actor, sums)).collect();
         rows.sort_by_key(|((crawler, identity), _)| (&registry.crawler(*crawler).name, *identity));

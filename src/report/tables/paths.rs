@@ -17,7 +17,7 @@ table! {
     cells row => {
         ORIGIN => row.text(origin),
         column("section", "path", "directory of the first or second level; `/` for the requests of the origin in no other section") => row.bytes(section),
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(*id), *identity),
         REQUESTS => row.counts([tally.statuses.total()]),
         STATUSES => row.statuses(&tally.statuses),
         BYTES => row.counts([tally.bytes]),
@@ -32,7 +32,7 @@ table! {
     ((id, identity), origin, path, answers) => {
     }
     cells row => {
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(id), identity),
         column("origin", "scheme://host[:port]", "origin that was requested; `*` for the other paths") => row.text(origin),
         column("path", "path", "path without query, as it is compared with rules, cut to 1,024 bytes; `(others)` for the requests of this crawler for all other paths") => row.bytes(path),
         REQUESTS => row.counts([answers.requests]),
@@ -50,7 +50,7 @@ table! {
     ((id, identity), rows) => {
     }
     cells row => {
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(*id), *identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(*id), *identity),
         count("requests", "requests with a path") => row.counts([rows.requests]),
         count("urls", "distinct URLs among them: origin, path and query; without queries if `--strip-query` is given") => row.counts([rows.urls.count()]),
         column("urls_form", "exact, estimate", "whether `urls` is exact, which it is up to 4,096, or an estimate from 4,097 hashes with a standard error of 1.6 %") => row.word(urls_form(&rows.urls)),

@@ -22,7 +22,7 @@ table! {
     }
     cells row => {
         ORIGIN => row.text(origin),
-        WHO => row.known_crawler(of.crawlers, *actor),
+        WHO => row.known_crawler(&of.audit.registry, *actor),
         ROBOTS_TXT_REQUESTS => row.counts([sums.robots_txt_requests]),
         count("successful_fetches", "requests for robots.txt by GET that were answered 200 or 304, without those in `fetch_altered`") => row.counts([fetches.successful_fetches]),
         STATUSES => row.statuses(&fetches.statuses),
@@ -48,7 +48,7 @@ table! {
     }
     cells row => {
         column("origin", "scheme://host[:port]", "origin that was requested; `*` for all origins together") => row.text(origin.unwrap_or("*")),
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(id), identity),
         count("successful_fetches", "requests for robots.txt by GET that were answered 200 or 304, without those in `fetch_altered`") => row.counts([fetches]),
         count("gaps", "times from one of these fetches to the next at the same origin, by the minute: 0 within one minute") => row.counts([gaps.total()]),
         column("gap_minutes_median", "minutes", "median of these times, by the nearest rank") => row.maybe_counts(minutes(50)),
@@ -65,14 +65,14 @@ table! {
     rows of => of.audit.delays();
     (origin, actor, delayed) => {
         let Delayed { asked, requests, pace, .. } = delayed;
-        let crawler = of.crawlers.registry.crawler(actor.0);
+        let crawler = &of.audit.registry.crawler(actor.0);
         let busiest = pace.and_then(|pace| pace.busiest);
         let hourly = pace.and_then(|pace| pace.hourly);
         let daily = pace.and_then(|pace| pace.daily);
     }
     cells row => {
         ORIGIN => row.text(origin),
-        WHO => row.known_crawler(of.crawlers, actor),
+        WHO => row.known_crawler(&of.audit.registry, actor),
         column("robots_digest", "sha256:hex", "digest of the robots.txt version with the Crawl-delay") => row.digest(&asked.digest),
         line_number("delay_line", "line of the Crawl-delay; of the shortest one if several apply to the crawler") => row.counts([u64::from(asked.line)]),
         column("delay", "text", "value of the line, as written") => row.bytes(&asked.written),
@@ -112,7 +112,7 @@ table! {
     }
     cells row => {
         ORIGIN => row.text(origin),
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(id), identity),
         column("promise", "follows-robots-txt, crawl-delay, change-within, copy-at-most, rate", "what is promised") => row.word(promise.as_str()),
         column("promised", "always, partly, hours, requests-per-hour, words", "how much of it; `partly`: with conditions; `words`: no number") => row.word(unit),
         count("promised_number", "number of these hours or requests; empty if there is none") => row.maybe_counts(number.map(|number| [number])),

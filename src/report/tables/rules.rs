@@ -25,7 +25,7 @@ table! {
     }
     cells row => {
         ORIGIN => row.text(origin),
-        WHO => row.known_crawler(of.crawlers, actor),
+        WHO => row.known_crawler(&of.audit.registry, actor),
         RULE => row.violated_rule(rule),
         REQUESTS => row.counts([tally.requests]),
         STATUSES => row.statuses(&tally.statuses),
@@ -36,7 +36,7 @@ table! {
         column("fetch_age_minutes_min", "minutes", "least time from the last successful fetch to a violation, by the minute; empty if there was no fetch") => row.maybe_counts(ages.map(|ages| [ages.min])),
         column("fetch_age_minutes_median", "minutes", "median of that time, by the nearest rank") => row.maybe_counts(ages.map(|ages| [ages.median])),
         column("fetch_age_minutes_max", "minutes", "greatest value of that time") => row.maybe_counts(ages.map(|ages| [ages.max])),
-        column("not_bound_reason", "user-triggered, declined, reported-not-following, ignores-star", "with `--include-unbound`: why the rule does not bind the crawler; empty if it does") => row.rule_not_bound_reason(of.crawlers.registry.crawler(actor.0), rule),
+        column("not_bound_reason", "user-triggered, declined, reported-not-following, ignores-star", "with `--include-unbound`: why the rule does not bind the crawler; empty if it does") => row.rule_not_bound_reason(of.audit.registry.crawler(actor.0), rule),
         time("snapshot_fetched_utc", "fetch time of the snapshot by which the earliest request was judged; empty without an archive") => row.maybe(example.snapshot, 1, Row::time),
         column("snapshot_age_seconds", "seconds", "age of the snapshot at the time of the request; negative if the snapshot is later and no earlier one is known") => row.snapshot_age(example.snapshot, example.time),
         count("signed", "requests with a valid signature of an agent: see signatures.csv") => row.counts([tally.signed]),
@@ -70,7 +70,7 @@ table! {
     rows of => of.audit.reactions();
     (origin, (id, identity), reaction) => {
         let ReactionRow { times, tally, around_fetch, .. } = reaction;
-        let crawler = of.crawlers.registry.crawler(id);
+        let crawler = &of.audit.registry.crawler(id);
         let promised = crawler.reaction_hours;
     }
     cells row => {
@@ -108,7 +108,7 @@ table! {
     }
     cells row => {
         ORIGIN => row.text(origin),
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(id), identity),
         column("signal", "content-usage, content-signal, product-token", "form of the statement") => row.word(stated.signal.as_str()),
         column("category", "train-ai, search, ai-train, ai-input, use, ai-training", "kind of use, in the words of that form; for a product token the purpose of its row in the registry") => row.word(stated.category.as_str()),
         column("preference", "reserved, permitted, immediate, reference, full, changed-recently", "preference in force; `changed-recently` if an earlier copy of robots.txt that the crawler may still have had does not state the same") => row.word(stated.preference.as_str()),
@@ -132,7 +132,7 @@ table! {
     }
     cells row => {
         ORIGIN => row.text(origin),
-        WHO => row.known_crawler(of.crawlers, actor),
+        WHO => row.known_crawler(&of.audit.registry, actor),
         column("change", "newly-disallowed, newly-allowed", "effect of the draft on these requests") => row.word(change.as_str()),
         line_number("draft_line", "line of the deciding rule of the draft; empty if no rule matches, which allows") => row.maybe(draft, 1, |row, rule| row.counts([u64::from(rule.line)])),
         column("draft_directive", "allow, disallow", "kind of that rule") => row.maybe(draft, 1, |row, rule| row.word(rule.directive)),

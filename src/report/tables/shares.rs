@@ -51,7 +51,7 @@ table! {
     }
     cells row => {
         ORIGIN => row.text(origin),
-        NAMES => row.crawler_names(of.crawlers.registry.crawler(crawler)),
+        NAMES => row.crawler_names(of.audit.registry.crawler(crawler)),
         column("directive", "disallow, allow-list, disallow-all, crawl-delay-pace, crawl-delay-gaps", "what binds the requests, as in `compliance.csv`") => row.word(directive),
         column("group", "specific, *", "whether a group of the robots.txt of the origin names the crawler") => row.word(if is_specific { "specific" } else { "*" }),
         count("requests", "requests that the directive bound, as in `compliance.csv`") => row.counts([requests]),
@@ -69,7 +69,7 @@ table! {
     (day, (id, identity), [before, since]) => {
     }
     cells row => {
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(id), identity),
         column("compared_at", "YYYY-MM-DD", "first day of the later part, in the zone of the days") => row.day(day),
         count("requests_before", "allowed requests and violations before that day") => row.counts([before.1]),
         count("violations_before", "violations among them") => row.counts([before.0]),
@@ -90,7 +90,7 @@ table! {
     }
     cells row => {
         ORIGIN => row.text(origin),
-        CRAWLER => row.crawler_and_identity(of.crawlers.registry.crawler(id), identity),
+        CRAWLER => row.crawler_and_identity(of.audit.registry.crawler(id), identity),
         CHANGE_TIMES => row.time(change.times.after).time(change.times.before),
         CHANGE_DIRECTION => row.word(change.direction.as_str()),
         count("requests_before", "requests of any kind from the previous change, at most 28 days (`--reaction-days`), to `changed_after_utc`") => row.counts([before.1]),

@@ -14,7 +14,7 @@ use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::run::console::{RunOutcome, STDOUT_NAME, SharedConsole};
 use crate::run::{crawlers::NamedCrawlers, sandbox::access_rights::TcpUse};
 use crate::staged::is_stdout;
-use crate::table::csv::{CsvTable, EachValues, Row, RowSink};
+use crate::table::csv::{CsvTable, EachRow, Row, RowSink};
 use crate::table::schema::{Cell, TableSchema};
 use crate::url::origin::Origin;
 
@@ -248,14 +248,14 @@ fn rendered<K: TableKind>(
 ) -> (Vec<u8>, Totals) {
     let mut totals: Totals = vec![BTreeMap::new(); names.len()];
     let mut text = Vec::new();
-    let mut csv = CsvTable::without_header(Vec::new(), K::SCHEMA);
+    let mut csv = CsvTable::without_header(Vec::new(), K::SCHEMA.columns.len());
     let taken = kind.rows(facts, names, &mut |counts, fill: &dyn Fn(&mut Row)| {
         if let Some((at, word)) = counts {
             *totals[at].entry(word).or_default() += 1;
         }
         match is_json {
             false => csv.row(fill),
-            true => EachValues(|cells: Vec<Cell>| {
+            true => EachRow(|cells: Vec<Cell>| {
                 push_object(K::SCHEMA, &cells, &mut text);
                 Ok(())
             })

@@ -102,11 +102,10 @@ impl BrowserParts {
         NUMBERED.iter().map(|(part, _)| *part)
     }
 
-    /// Adds the part of this `number`, if `rest` of the user agent, in lower case, begins with it.
+    /// Adds the part of this `number`, which stands before `after` in the user agent.
     #[inline]
-    pub(super) fn add(&mut self, number: usize, rest: &[u8]) {
-        let (part, kind) = NUMBERED[number];
-        let Some(after) = rest.strip_prefix(part) else { return };
+    pub(super) fn add(&mut self, number: usize, after: &[u8]) {
+        let (_, kind) = NUMBERED[number];
         self.is_alien |= matches!(kind, Part::Address | Part::Program)
             || (kind == Part::Compatible && !is_compatible(after));
         self.kinds |= 1 << kind as u8;
@@ -137,8 +136,9 @@ impl BrowserParts {
 pub fn is_browser(user_agent: &[u8]) -> bool {
     let folded = user_agent.to_ascii_lowercase();
     let mut found = BrowserParts::default();
-    for number in 0..NUMBERED.len() {
-        (0..folded.len()).for_each(|at| found.add(number, &folded[at..]));
+    for (number, part) in BrowserParts::all().enumerate() {
+        let rests = (0..folded.len()).filter_map(|at| folded[at..].strip_prefix(part));
+        rests.for_each(|after| found.add(number, after));
     }
     found.are_of_browser(user_agent)
 }

@@ -17,13 +17,14 @@ const PARTS: [(Part, &str); 7] = [
          morphos|haiku|beos|os/2|kaios|mobile; |tablet; |fuchsia|maemo|meego|j2me|midp|\
          darwin|appletv|apple tv|crkey|roku|palmos|irix|risc os|cygwin|inferno|bada/|samsung|\
          (java; |(s60v|brew |syllable|serenityos|openharmony|nettv/|(dtv|cloud phone|version/|\
-         ;foma;|ce-html",
+         ;foma;|ce-html|symbos|opentv|minix|dreamcast|(en-us; rv:",
     ),
     (
         Part::Engine,
         "applewebkit/|webkit/|gecko/|gecko |like gecko|trident/|presto/|khtml/|goanna/|servo/|\
          clecko/|netfront/|msie |opera mini|opera/|opera |safari/|safari |firefox/|chrome/|\
-         konqueror/|ibrowse|netpositive|charon|nintendo 3ds|polaris|teleca|libweb|ladybird/",
+         konqueror/|ibrowse|netpositive|charon|nintendo 3ds|polaris|teleca|libweb|ladybird/|icab|omniweb|\
+         ; i;|; i)|(x11; i |oregano|navigator/",
     ),
     // Each is enough: the libraries of a device, and phones, televisions and text browsers without an engine.
     (
@@ -35,7 +36,8 @@ const PARTS: [(Part, &str); 7] = [
          hbbtv/|dolfin/|ucbrowser|uc browser|ucweb|mqqbrowser/|obigo|onebrowser/|netfront/|\
          jig browser|nintendo |windows phone|windows ce|watchos|[watch os,|os=ios|os=apple-ios|\
          wap-browser|wap1.|wap2.0|openwave|browser/dorado|up/4|symbianos|(samsung|samsung-|brightsign/|\
-         lg browser|lg netcast|(mac os|nsplayer/|libvlc/|app_bitness/",
+         lg browser|lg netcast|(mac os|nsplayer/|libvlc/|app_bitness/|\
+         alamofire/|(ios; |;android|_ios/|vizios/|(fire os ",
     ),
     // Who says where to write to is no browser.
     (Part::Address, "http:|https:|www."),
@@ -56,7 +58,7 @@ const PARTS: [(Part, &str); 7] = [
 /// What may follow `compatible; ` in the user agent of a browser, in the same form.
 const COMPATIBLE: &str = "msie|konqueror|opera|googletoolbar|chrome|windows|win98|series|ibrowse|netpositive|\
     amiga|alpha/06|arexx|voyager|galeon|icab|offbyone|netscape|netbox|ncbrowser|mspie|risc os|oss/|teleca|polaris|\
-    kun/|nokia|yospace|origyn|linux 2.|linux mips)|adobe |tablet|i; mac|version; platform|u;";
+    kun/|nokia|omniweb|yospace|origyn|linux 2.|linux mips)|adobe |tablet|i; mac|version; platform|u;";
 
 /// Browsers and players without an engine in their user agent, and old phones, by the first word, in the same form.
 const FIRST_WORDS: &str = "lynx/|links |links/|elinks|w3m/|netsurf|dillo/|ibrowse|amiga|ncsa_mosaic|vms_mosaic/|\
@@ -65,7 +67,10 @@ const FIRST_WORDS: &str = "lynx/|links |links/|elinks|w3m/|netsurf|dillo/|ibrows
     alcatel|amoi|asus-|huawei|lenovo-|panasonic|pantech|philips|sagem|sanyo|sec-sgh|sharp-|sie-|siemens|zte|hpipaq|\
     palmscape|palmsource|haier|hisense|amaya/|hotjava/|xiino/|midori|firefox |bonecho|galeon|arcmobile|uzbl|vlc/|\
     kodi/|xbmc/|winamp|foobar2000/|windows-media-player/|mpv |mplayer|banshee|clementine|audacious/|itunes/|googleearth/|\
-    podcasts/|pocket casts|antennapod/|podkicker|overcast|rssradio/|doggcatcher|skynet/|bible (|brave browser";
+    podcasts/|pocket casts|antennapod/|podkicker|overcast|rssradio/|doggcatcher|skynet/|bible (|brave browser|\
+    nook browser/|aplix_|biyubi/|briskbard/|ninetails/|icab/|omniweb|privacybrowser/|goggalaxyclient/|creativecloud/|discord|\
+    spotify/|webexteams|com.apple.webkit.networking/|com.huawei.hmos.browser|cfnetwork/|wireshark/|rekordbox/|castro |podcatcher|\
+    icatcher|citrixreceiver|smarttv_|ios/|iphone|ipad|postbox|sonos/|server-bag [|applecoremedia/";
 
 /// The kind of a part.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

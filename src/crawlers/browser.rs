@@ -8,28 +8,36 @@
 use std::sync::LazyLock;
 
 /// Parts that say what a user agent is, in lower case, with `|` between them.
-const PARTS: [(Part, &str); 6] = [
+const PARTS: [(Part, &str); 7] = [
     (
         Part::Platform,
-        "windows|win98|winnt|macintosh|mac_p|mac os|macos|x11|linux|android|iphone|ipad|ipod|\
-         cros |tizen|web0s|webos|smart-tv|smarttv|playstation|nintendo|xbox|blackberry|bb10|\
+        "windows|win95|win98|winnt|macintosh|mac_p|mac os|macos|x11|linux|android|iphone|ipad|ipod|\
+         cros |tizen|web0s|webos|smart-tv|smarttv|playstation|(ps3|nintendo|xbox|blackberry|bb10|\
          playbook|symbian|series40|series60|freebsd|openbsd|netbsd|dragonfly|sunos|amiga|\
          morphos|haiku|beos|os/2|kaios|mobile; |tablet; |fuchsia|maemo|meego|j2me|midp|\
-         darwin|appletv|apple tv|crkey|roku|palmos|irix|risc os|cygwin|inferno",
+         darwin|appletv|apple tv|crkey|roku|palmos|irix|risc os|cygwin|inferno|bada/|samsung|\
+         (java; |(s60v|brew |syllable|serenityos|openharmony|nettv/|(dtv|cloud phone|version/|\
+         ;foma;|ce-html|symbos|opentv|minix|dreamcast|(en-us; rv:",
     ),
     (
         Part::Engine,
-        "applewebkit/|webkit/|gecko/|like gecko|trident/|presto/|khtml/|goanna/|servo/|\
-         netfront/|msie |opera mini|opera/|opera |safari/|safari |firefox/|chrome/|\
-         ucbrowser/|konqueror/|ibrowse|netpositive|charon|nintendo 3ds",
+        "applewebkit/|webkit/|gecko/|gecko |like gecko|trident/|presto/|khtml/|goanna/|servo/|\
+         clecko/|netfront/|msie |opera mini|opera/|opera |safari/|safari |firefox/|chrome/|\
+         konqueror/|ibrowse|netpositive|charon|nintendo 3ds|polaris|teleca|libweb|ladybird/|icab|omniweb|\
+         ; i;|; i)|(x11; i |oregano|navigator/",
     ),
-    // Each is enough: the libraries of a device, and phones and text browsers without an engine.
+    // Each is enough: the libraries of a device, and phones, televisions and text browsers without an engine.
     (
         Part::Device,
         "\x20cfnetwork/|dalvik/|profile/midp|configuration/cldc|(iphone;|(ipad;|(android|\
-         (linux; u; android|(linux; android|(linux;android|; android| android/|apple tv|\
-         appletv|playstation|upnp/1.0 sonos|exoplayer|up.browser|(ios | ios/|[fban/|\
-         duckduckgo/|mozacfetch/|(blackberry|maui| android (",
+         (linux; u; android|(linux; android|(linux;android|; android| android/|/android/|apple tv|\
+         appletv|playstation|upnp/1.0 sonos|exoplayer|up.browser|(ios | ios/|(ios/|; ios |[fban/|\
+         duckduckgo/|mozacfetch/|(blackberry|maui| android (|;android |android application (|\
+         hbbtv/|dolfin/|ucbrowser|uc browser|ucweb|mqqbrowser/|obigo|onebrowser/|netfront/|\
+         jig browser|nintendo |windows phone|windows ce|watchos|[watch os,|os=ios|os=apple-ios|\
+         wap-browser|wap1.|wap2.0|openwave|browser/dorado|up/4|symbianos|(samsung|samsung-|brightsign/|\
+         lg browser|lg netcast|(mac os|nsplayer/|libvlc/|app_bitness/|\
+         alamofire/|(ios; |;android|_ios/|vizios/|(fire os ",
     ),
     // Who says where to write to is no browser.
     (Part::Address, "http:|https:|www."),
@@ -40,19 +48,29 @@ const PARTS: [(Part, &str); 6] = [
          preview|gomezagent|watcher|downloader|sitecheck|synthetic|\
          playstore-google|lighthouse|selenium|phantomjs|puppeteer|playwright|httpclient|\
          http-client|http client|client-java|python|curl|wget|libwww-perl|transcoder|ptst/|\
-         dejaclick|google search console|+; |webstatus|criticalcss|cloudflare",
+         dejaclick|google search console|; +; |webstatus|criticalcss|cloudflare",
     ),
+    // Apps and browsers whose names contain such a word.
+    (Part::App, "camscanner|technology%20preview|developerpreview|preview browser"),
     (Part::Compatible, "compatible; "),
 ];
 
 /// What may follow `compatible; ` in the user agent of a browser, in the same form.
-const COMPATIBLE: &str = "msie|konqueror|opera|googletoolbar|chrome|windows|series|ibrowse|netpositive|amiga|\
-    u;";
+const COMPATIBLE: &str = "msie|konqueror|opera|googletoolbar|chrome|windows|win98|series|ibrowse|netpositive|\
+    amiga|alpha/06|arexx|voyager|galeon|icab|offbyone|netscape|netbox|ncbrowser|mspie|risc os|oss/|teleca|polaris|\
+    kun/|nokia|omniweb|yospace|origyn|linux 2.|linux mips)|adobe |tablet|i; mac|version; platform|u;";
 
-/// Browsers without an engine in their user agent, and old phones, by the first word, in the same form.
-const FIRST_WORDS: &str = "lynx/|links |links/|elinks|w3m/|netsurf|dillo/|ibrowse/|amiga|ncsa_mosaic/|voyager|\
-    microsoft office/|outlook|opera/|opera |ucweb/|nokia|samsung-|sonyericsson|mot-|blackberry|\
-    lg-|lge-|docomo/|kddi-|quicktime/|ddg-|ddg_|roku|htc ";
+/// Browsers and players without an engine in their user agent, and old phones, by the first word, in the same form.
+const FIRST_WORDS: &str = "lynx/|links |links/|elinks|w3m/|netsurf|dillo/|ibrowse|amiga|ncsa_mosaic|vms_mosaic/|\
+    voyager|microsoft office|outlook|opera/|opera |nokia|samsung|sonyericsson|sonyc|mot-|motorola|\
+    blackberry|lg-|lg |lge|lgk|lgu|docomo/|kddi-|j-phone/|softbank/|vodafone/|willcom|quicktime|ddg-|ddg_|roku|htc|\
+    alcatel|amoi|asus-|huawei|lenovo-|panasonic|pantech|philips|sagem|sanyo|sec-sgh|sharp-|sie-|siemens|zte|hpipaq|\
+    palmscape|palmsource|haier|hisense|amaya/|hotjava/|xiino/|midori|firefox |bonecho|galeon|arcmobile|uzbl|vlc/|\
+    kodi/|xbmc/|winamp|foobar2000/|windows-media-player/|mpv |mplayer|banshee|clementine|audacious/|itunes/|googleearth/|\
+    podcasts/|pocket casts|antennapod/|podkicker|overcast|rssradio/|doggcatcher|skynet/|bible (|brave browser|\
+    nook browser/|aplix_|biyubi/|briskbard/|ninetails/|icab/|omniweb|privacybrowser/|goggalaxyclient/|creativecloud/|discord|\
+    spotify/|webexteams|com.apple.webkit.networking/|com.huawei.hmos.browser|cfnetwork/|wireshark/|rekordbox/|castro |podcatcher|\
+    icatcher|citrixreceiver|smarttv_|ios/|iphone|ipad|postbox|sonos/|server-bag [|applecoremedia/";
 
 /// The kind of a part.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -62,6 +80,7 @@ enum Part {
     Device,
     Address,
     Program,
+    App,
     Compatible,
 }
 
@@ -88,11 +107,10 @@ impl BrowserParts {
         NUMBERED.iter().map(|(part, _)| *part)
     }
 
-    /// Adds the part of this `number`, if `rest` of the user agent, in lower case, begins with it.
+    /// Adds the part of this `number`, which stands before `after` in the user agent.
     #[inline]
-    pub(super) fn add(&mut self, number: usize, rest: &[u8]) {
-        let (part, kind) = NUMBERED[number];
-        let Some(after) = rest.strip_prefix(part) else { return };
+    pub(super) fn add(&mut self, number: usize, after: &[u8]) {
+        let (_, kind) = NUMBERED[number];
         self.is_alien |= matches!(kind, Part::Address | Part::Program)
             || (kind == Part::Compatible && !is_compatible(after));
         self.kinds |= 1 << kind as u8;
@@ -101,10 +119,13 @@ impl BrowserParts {
     /// Whether `user_agent`, which has these parts and no others, is built as that of a browser, or of an app on a
     /// person's device.
     pub(super) fn are_of_browser(self, user_agent: &[u8]) -> bool {
+        let has = |part: Part| self.kinds & 1 << part as u8 != 0;
+        if has(Part::App) {
+            return true;
+        }
         if self.is_alien || has_mail(user_agent) || is_misspelt(user_agent) {
             return false;
         }
-        let has = |part: Part| self.kinds & 1 << part as u8 != 0;
         // Some logs cut user agents, and then the engine may be missing.
         let is_cut = || user_agent.contains(&b'(') && !user_agent.contains(&b')');
         let is_built_so = has(Part::Platform) && (has(Part::Engine) || is_cut());
@@ -120,8 +141,9 @@ impl BrowserParts {
 pub fn is_browser(user_agent: &[u8]) -> bool {
     let folded = user_agent.to_ascii_lowercase();
     let mut found = BrowserParts::default();
-    for number in 0..NUMBERED.len() {
-        (0..folded.len()).for_each(|at| found.add(number, &folded[at..]));
+    for (number, part) in BrowserParts::all().enumerate() {
+        let rests = (0..folded.len()).filter_map(|at| folded[at..].strip_prefix(part));
+        rests.for_each(|after| found.add(number, after));
     }
     found.are_of_browser(user_agent)
 }
@@ -181,6 +203,12 @@ mod tests {
             "com.apple.WebKit.Networking/8613.3.9.0.16 CFNetwork/1335.0.3 Darwin/21.6.0",
             "Dalvik/2.1.0 (Linux; U; Android 9; Portal Build/PKQ1.191225.001)",
             "MOZILLA/5.0 (WINDOWS NT 10.0; WIN64; X64) APPLEWEBKIT/537.36",
+            "Mozilla/5.0 (en-us) AppleWebKit/525.13 (KHTML, like Gecko) Version/3.1 Safari/525.13",
+            "Mozilla/5.0 (SAMSUNG; SAMSUNG-GT-S5250; U; Bada/1.0; pt-br) AppleWebKit/533.1 (KHTML, like Gecko) Dolfin/2.0",
+            "Mozilla/5.0 (S60V3; U; en-us; NokiaE63)/UC Browser8.1.0.120/28/352/UCWEB Mobile",
+            "Mozilla/5.0 (Linux; Android 12; SM-A125F; wv) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36 CamScanner/6.55.0",
+            "HbbTV/1.5.1 (+DRM;Acme;TV2021;1.2;;) Browser/1.0",
+            "Mozilla/4.0 (compatible; Galeon; Windows XP)",
             // As some logs cut it.
             "Mozilla/5.0 (Windows NT 10.0; Win",
             "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHT",

@@ -2,13 +2,17 @@
 //!
 //! The result is that of trying each row's regex in order. To try only a few, the user agent is
 //! searched for the literals that the regexes require. Only rows with a literal that was found, and
-//! before the best row so far, are tried, each at most once.
+//! before the best row so far, are tried, each at most once. A regex that is only a name is not
+//! tried: it is enough that the name stands there as a whole.
 
 use std::sync::OnceLock;
 
+use aho_corasick::{AhoCorasick, Match};
+
 use crate::robots::product_token::USER_AGENT_BYTES_MAX;
 
-use super::{browser::BrowserParts, crawler::CrawlerId, needles::Needles, table::Test};
+use super::table::Test;
+use super::{borders::is_whole, browser::BrowserParts, crawler::CrawlerId, pattern::Literals};
 
 /// The result of identifying a user agent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -29,20 +33,27 @@ pub(super) struct Detector {
     /// The regex of each row; `None` matches nothing.
     tests: Vec<Option<Test>>,
     /// Built for the first user agent: some registries only name crawlers.
-    index: OnceLock<NeedleIndex>,
+    index: OnceLock<LiteralIndex>,
 }
 
+/// All literals at once.
 #[derive(Debug)]
-struct NeedleIndex {
-    /// The parts of browsers, named by their numbers, and the needles of rows. The name of one is its place in
-    /// `owners`, after the last of those.
-    needles: Needles,
+struct LiteralIndex {
+    /// The parts of browsers, and then the literals of rows.
+    literals: AhoCorasick,
     /// The number of parts of browsers.
     parts: usize,
-    /// By needle: its row, and which needle of the row it is.
-    owners: Vec<(u16, u16)>,
-    /// Rows without a needle, in order: these may always match.
+    /// By literal, after those parts: its row.
+    owners: Vec<Owner>,
+    /// Rows without a literal, in order: these may always match.
     rows_without: Vec<u16>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Owner {
+    row: u16,
+    /// Whether the literal is a name, and as a whole one suffices.
+    is_name: bool,
 }
 
 impl Detector {
@@ -71,19 +82,14 @@ impl Detector {
     fn find(&self, user_agent: &[u8]) -> Identified {
         let mut search = Search { user_agent, tests: &self.tests, best: None, asked: Vec::new() };
         let mut parts = BrowserParts::default();
-        // Needles are in lower case.
-        let folded = user_agent.to_ascii_lowercase();
-        let index = self.index.get_or_init(|| NeedleIndex::new(&self.tests));
-        index.needles.find(&folded, |name, rest| {
-            let Some(owner) = (name as usize).checked_sub(index.parts) else {
-                return parts.add(name as usize, rest);
-            };
-            let (row, index) = index.owners[owner];
-            if search.may_improve(row) && rest.starts_with(self.needle(row, index)) {
-                search.ask(row);
+        let index = self.index.get_or_init(|| LiteralIndex::new(&self.tests));
+        for hit in index.literals.find_overlapping_iter(user_agent) {
+            match hit.pattern().as_usize().checked_sub(index.parts) {
+                None => parts.add(hit.pattern().as_usize(), &user_agent[hit.end()..]),
+                Some(owner) => search.found(index.owners[owner], hit),
             }
-        });
-        index.rows_without.iter().for_each(|&row| search.ask(row));
+        }
+        index.rows_without.iter().for_each(|&row| search.ask(row, false));
         match search.best {
             None if parts.are_of_browser(user_agent) => Identified::Other,
             None => Identified::Generic,
@@ -91,33 +97,29 @@ impl Detector {
             Some(row) => Identified::Crawler(CrawlerId(row)),
         }
     }
-
-    fn needle(&self, row: u16, index: u16) -> &[u8] {
-        let test = self.tests[usize::from(row)].as_ref();
-        &test.expect("a row with a needle has a test").include.needles[usize::from(index)]
-    }
 }
 
-impl NeedleIndex {
-    fn new(tests: &[Option<Test>]) -> NeedleIndex {
-        let mut needles = Needles::new();
-        (0..).zip(BrowserParts::all()).for_each(|(name, part)| needles.add(part, name));
-        let parts = BrowserParts::all().count();
-        let owners = Vec::with_capacity(2 * tests.len());
-        let mut index = NeedleIndex { needles, parts, owners, rows_without: Vec::new() };
+impl LiteralIndex {
+    fn new(tests: &[Option<Test>]) -> LiteralIndex {
+        let mut literals: Vec<Vec<u8>> = BrowserParts::all().map(<[u8]>::to_vec).collect();
+        let (parts, mut owners, mut rows_without) = (literals.len(), Vec::new(), Vec::new());
         for (test, row) in tests.iter().zip(0_u16..) {
             let Some(test) = test else { continue };
-            for (needle, which) in test.include.needles.iter().zip(0_u16..) {
-                let name = u32::try_from(parts + index.owners.len());
-                let name = name.expect("a list is below 16 MiB");
-                index.needles.add(needle, name);
-                index.owners.push((row, which));
+            let (of_row, is_name) = match test.include.literals() {
+                Literals::Names(names) => {
+                    (names.into_iter().map(String::into_bytes).collect(), true)
+                }
+                Literals::Parts(parts) => (parts, false),
+            };
+            if of_row.is_empty() {
+                rows_without.push(row);
             }
-            if test.include.needles.is_empty() {
-                index.rows_without.push(row);
-            }
+            owners.extend(of_row.iter().map(|_| Owner { row, is_name }));
+            literals.extend(of_row);
         }
-        index
+        let literals = AhoCorasick::builder().ascii_case_insensitive(true).build(literals);
+        let literals = literals.expect("a list is below 16 MiB");
+        LiteralIndex { literals, parts, owners, rows_without }
     }
 }
 
@@ -137,9 +139,17 @@ impl Search<'_> {
         self.best.is_none_or(|best| row < best)
     }
 
-    /// Tries `row` if it is before the best one.
-    fn ask(&mut self, row: u16) {
-        if self.may_improve(row) && self.is_first_time(row) && self.is_match(row) {
+    fn found(&mut self, owner: Owner, hit: Match) {
+        if self.may_improve(owner.row)
+            && (!owner.is_name || is_whole(self.user_agent, hit.start(), hit.end()))
+        {
+            self.ask(owner.row, owner.is_name);
+        }
+    }
+
+    /// Tries `row` if it is before the best one. `has_name` if its name was found.
+    fn ask(&mut self, row: u16, has_name: bool) {
+        if self.may_improve(row) && self.is_first_time(row) && self.is_match(row, has_name) {
             self.best = Some(row);
         }
     }
@@ -154,9 +164,9 @@ impl Search<'_> {
         is_first
     }
 
-    fn is_match(&self, row: u16) -> bool {
+    fn is_match(&self, row: u16, has_name: bool) -> bool {
         let Some(test) = &self.tests[usize::from(row)] else { return false };
-        test.include.is_confirmed(self.user_agent)
+        (has_name || test.include.is_match(self.user_agent))
             && !test.exclude.as_ref().is_some_and(|exclude| exclude.is_match(self.user_agent))
     }
 }

@@ -4,9 +4,9 @@
 
 pub mod crawler;
 
+pub mod borders;
 pub mod browser;
 pub(crate) mod builtin;
-mod needles;
 pub mod pattern;
 mod table;
 

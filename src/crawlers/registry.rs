@@ -10,14 +10,11 @@ use crate::robots::model::StarGroups;
 use super::builtin::{self, LazyCrawler, LazyRow};
 use super::crawler::{Crawler, CrawlerId, Visibility};
 use super::identify::{Detector, Identified};
-use super::table::{self, RegistryRow};
+use super::table::{self, GENERIC_NAME, RegistryRow};
 
 /// The largest list that is read: 50 times the size of the built-in one. A larger file is probably
 /// a log.
 const FILE_BYTES_MAX: u64 = 16 << 20;
-
-/// The name of the last row, which is not a crawler but the test for automated clients.
-const GENERIC_NAME: &str = "Generic bot";
 
 /// Known crawlers: finds the crawler of a User-Agent header.
 ///
@@ -139,7 +136,7 @@ impl Registry {
     #[doc(hidden)]
     pub fn digest(&self) -> String {
         match self.crawlers.iter().all(LazyCrawler::is_builtin) {
-            true => builtin::digest().to_owned(),
+            true => builtin::digest(),
             false => Registry::digest_of(self.crawlers()),
         }
     }

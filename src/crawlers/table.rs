@@ -33,6 +33,9 @@ pub(crate) const COLUMNS: &str = "name, operator, purpose, user_agent_regex, use
     evidence_url, notes, reaction_promise, reaction_hours, crawl_delay_promise, \
     robots_cache_promise, promise_url, promise_notes, robots_cache_hours, rate_promise, rate_per_hour";
 
+/// The name of the last row, which is not a crawler but the test for automated clients.
+pub(super) const GENERIC_NAME: &str = "Generic bot";
+
 /// A row of the file, its patterns compiled.
 #[derive(Debug)]
 pub(crate) struct RegistryRow {
@@ -48,7 +51,26 @@ pub(crate) struct Test {
     /// It matches this ...
     pub include: Pattern,
     /// ... and not this.
-    pub exclude: Option<Box<Pattern>>,
+    pub exclude: Option<Pattern>,
+}
+
+/// How the pattern of the crawler `name` is made. Only that of clients without a name has no names.
+fn new_for(name: &str) -> fn(String) -> Pattern {
+    match name.eq_ignore_ascii_case(GENERIC_NAME) {
+        true => Pattern::new,
+        false => Pattern::of_names,
+    }
+}
+
+/// The test of one `line` as for [`read_line`], of which only the first cells are read.
+pub(crate) fn read_test(line: &str) -> Option<Test> {
+    let mut named = COLUMNS.split(", ").zip(cells(line));
+    let mut cell = |column: &str| named.find(|(name, _)| *name == column).map(|(_, cell)| cell);
+    let name = cell("name")?;
+    let include = new_for(&name)(cell("user_agent_regex")?);
+    let exclude = cell("user_agent_exclude").filter(|text| !text.is_empty()).map(Pattern::new);
+    let is_sent = cell("sends_own_user_agent").is_none_or(|word| word != "no");
+    is_sent.then_some(Test { include, exclude })
 }
 
 /// Reads the rows of `text`; `path` is where it came from, for errors.
@@ -96,23 +118,31 @@ pub(crate) fn read_line(line: &str) -> Result<Crawler> {
         let names = COLUMNS.split(", ").map(str::to_owned);
         Columns(names.zip(0..).collect())
     });
-    let (path, record) = (Path::new("builtin.csv"), &cells(line).into());
+    let (path, record) = (Path::new("builtin.csv"), &cells(line).collect());
     crawler(&Cells { path, line: 0, columns: &ALL, record })
 }
 
-fn cells(line: &str) -> Vec<String> {
-    let (mut cells, mut cell) = (Vec::new(), String::new());
-    let (mut is_quoted, mut letters) = (false, line.chars().peekable());
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' if is_quoted && letters.next_if_eq(&'"').is_some() => cell.push('"'),
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => cells.push(std::mem::take(&mut cell)),
-            letter => cell.push(letter),
+fn cells(line: &str) -> impl Iterator<Item = String> {
+    let mut letters = line.chars().peekable();
+    let mut is_before_cell = true;
+    std::iter::from_fn(move || {
+        if !std::mem::take(&mut is_before_cell) {
+            return None;
         }
-    }
-    cells.push(cell);
-    cells
+        let (mut cell, mut is_quoted) = (String::new(), false);
+        while let Some(letter) = letters.next() {
+            match letter {
+                '"' if is_quoted && letters.next_if_eq(&'"').is_some() => cell.push('"'),
+                '"' => is_quoted = !is_quoted,
+                ',' if !is_quoted => {
+                    is_before_cell = true;
+                    break;
+                }
+                letter => cell.push(letter),
+            }
+        }
+        Some(cell)
+    })
 }
 
 fn only_one(
@@ -204,12 +234,14 @@ impl Cells<'_> {
         }
     }
 
-    fn pattern(&self, column: &str) -> Result<Option<Pattern>> {
+    fn pattern(&self, column: &str, new: fn(String) -> Pattern) -> Result<Option<Pattern>> {
         match self.get(column).unwrap_or_default() {
             "" => Ok(None),
-            text => Pattern::new(text)
-                .and_then(|pattern| pattern.check().map(|()| Some(pattern)))
-                .map_err(|why| self.wrong(format!("{column} '{text}': {why}"))),
+            text => {
+                let pattern = new(text.to_owned());
+                let checked = pattern.check().map(|()| Some(pattern));
+                checked.map_err(|why| self.wrong(format!("{column} '{text}': {why}")))
+            }
         }
     }
 
@@ -220,8 +252,8 @@ impl Cells<'_> {
 
 fn row(cells: &Cells) -> Result<RegistryRow> {
     let crawler = crawler(cells)?;
-    let include = cells.pattern("user_agent_regex")?;
-    let exclude = cells.pattern("user_agent_exclude")?.map(Box::new);
+    let include = cells.pattern("user_agent_regex", new_for(&crawler.name))?;
+    let exclude = cells.pattern("user_agent_exclude", Pattern::new)?;
     let test = match (crawler.visibility, include) {
         (Visibility::NoUserAgent, _) => None,
         (Visibility::OwnUserAgent, Some(include)) => Some(Test { include, exclude }),

@@ -3,10 +3,10 @@
 
 use ipnet::IpNet;
 
-use crate::crawlers::pattern::Pattern;
+use crate::crawlers::pattern::names;
 use crate::table::escape::csv_cell;
 
-use super::pattern::Anchors;
+use super::pattern::{Anchors, HEADER};
 use super::rules::{AgentGroup, DenyRules, MARK, any_of, comment};
 
 const NFTABLES_USE: &str = "\
@@ -84,7 +84,8 @@ pub(crate) fn crowdsec(rules: &DenyRules) -> String {
 }
 
 /// The user agent is within quotes.
-pub(crate) const FAIL2BAN_ANCHORS: Anchors = Anchors { start: "(?<=\")", end: "(?=\")" };
+pub(crate) const FAIL2BAN_ANCHORS: Anchors =
+    Anchors { start: "(?<=\")", end: "(?=\")", finds_within: false };
 
 const FAIL2BAN_USE: &str = "\
 # Save this file as filter.d/botaudit.conf, and write into jail.d/botaudit.conf:
@@ -123,9 +124,13 @@ pub(crate) fn fail2ban(rules: &DenyRules) -> String {
     text + FAIL2BAN_USE + &format!("failregex = {}\n", lines.join("\n            "))
 }
 
+/// Not all plans have regular expressions, and without them a name has no borders.
+pub(crate) const CLOUDFLARE_ANCHORS: Anchors = Anchors { finds_within: true, ..HEADER };
+
 const CLOUDFLARE_USE: &str = "\
 # Each line without # is the expression of a custom rule; choose the action Block. Expressions with
-# `matches` need a plan that has regular expressions.
+# `matches` need a plan that has regular expressions. Expressions with `contains` also refuse clients
+# whose name is longer, as MyGPTBot is longer than GPTBot: try them on your logs with --replay.
 ";
 
 const NOT_ROBOTS: &str = "http.request.uri.path ne \"/robots.txt\"";
@@ -161,21 +166,9 @@ fn expression(group: &AgentGroup) -> String {
 
 /// The test for a pattern. `contains` is in every plan, and is enough for names.
 fn test(pattern: &str) -> String {
-    let names = Pattern::new(pattern).ok().filter(|pattern| !pattern.has_regex());
-    let names: Option<Vec<String>> = names.and_then(|names| {
-        let contains = |name: &[u8]| {
-            let name = str::from_utf8(name).ok().filter(|name| is_printable(name))?;
-            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-            Some(format!("lower(http.user_agent) contains \"{name}\""))
-        };
-        names.needles.iter().map(|name| contains(name)).collect()
-    });
-    match names {
-        Some(names) => names.join(" or "),
+    let contains = |name: String| format!("lower(http.user_agent) contains \"{name}\"");
+    match names(pattern) {
+        Some(names) => names.into_iter().map(contains).collect::<Vec<_>>().join(" or "),
         None => format!("http.user_agent matches r#\"(?i){pattern}\"#"),
     }
-}
-
-fn is_printable(text: &str) -> bool {
-    text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
 }

@@ -64,6 +64,7 @@ impl Form {
     pub(crate) fn anchors(self) -> Anchors {
         match self {
             Form::Fail2ban => firewalls::FAIL2BAN_ANCHORS,
+            Form::Cloudflare => firewalls::CLOUDFLARE_ANCHORS,
             _ => HEADER,
         }
     }

@@ -25,10 +25,12 @@ pub(crate) struct Anchors {
     pub start: &'static str,
     /// `$`, or what stands for it.
     pub end: &'static str,
+    /// Whether plain names are also found within longer names.
+    pub finds_within: bool,
 }
 
 /// The anchors of forms that match the header alone.
-pub(crate) const HEADER: Anchors = Anchors { start: "^", end: "$" };
+pub(crate) const HEADER: Anchors = Anchors { start: "^", end: "$", finds_within: false };
 
 /// `regex`, from a registry, in the shared syntax.
 ///
@@ -180,7 +182,7 @@ fn count(kind: &RepetitionKind) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crawlers::{pattern::Pattern, registry::Registry};
+    use crate::crawlers::{borders::whole, pattern::Pattern, registry::Registry};
 
     #[test]
     fn every_character_that_could_end_a_quote_is_a_number() {
@@ -197,7 +199,7 @@ mod tests {
         ] {
             assert_eq!(portable(regex, HEADER).unwrap(), expected);
         }
-        let quoted = Anchors { start: "(?<=\")", end: "(?=\")" };
+        let quoted = Anchors { start: "(?<=\")", end: "(?=\")", ..HEADER };
         assert_eq!(portable("^a$", quoted).unwrap(), "(?<=\")a(?=\")");
     }
 
@@ -223,9 +225,13 @@ mod tests {
     fn every_crawler_has_a_portable_pattern_that_matches_its_sample() {
         for crawler in Registry::builtin().crawlers() {
             let regexes = [&crawler.user_agent_regex, &crawler.user_agent_exclude];
-            for regex in regexes.into_iter().filter(|regex| !regex.is_empty()) {
+            let regexes = regexes.into_iter().filter(|regex| !regex.is_empty());
+            for regex in &regexes
+                .flat_map(|regex| [regex.clone(), whole(regex).unwrap()])
+                .collect::<Vec<_>>()
+            {
                 let text = portable(regex, HEADER).unwrap_or_else(|why| panic!("{regex}: {why}"));
-                let (ours, theirs) = (Pattern::new(&text).unwrap(), Pattern::new(regex).unwrap());
+                let (ours, theirs) = (Pattern::new(text.clone()), Pattern::new(regex.clone()));
                 let sample = crawler.sample_user_agent.as_bytes();
                 assert_eq!(ours.is_match(sample), theirs.is_match(sample), "{regex} {text}");
             }

@@ -72,7 +72,10 @@ struct PatternGroup {
 
 impl PatternGroup {
     fn new(group: &AgentGroup) -> Result<PatternGroup> {
-        let pattern = |text: &String| Pattern::new(text).map_err(Error::usage);
+        let pattern = |text: &String| {
+            let pattern = Pattern::new(text.clone());
+            pattern.check().map(|()| pattern).map_err(Error::usage)
+        };
         let excepts = group.excepts.iter().map(pattern).collect::<Result<_>>()?;
         let denied = group.denied.iter().map(|agent| pattern(&agent.pattern));
         Ok(PatternGroup { excepts, denied: denied.collect::<Result<_>>()? })

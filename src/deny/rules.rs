@@ -4,8 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Subnets, Ipv6Subnets};
 
+use crate::crawlers::pattern::{Pattern, names};
 use crate::crawlers::registry::Registry;
-use crate::crawlers::{crawler::CrawlerId, networks::Network, pattern::Pattern, ranges::Ranges};
+use crate::crawlers::{borders::whole, crawler::CrawlerId, networks::Network, ranges::Ranges};
 use crate::error::{Error, Result};
 use crate::net::address::is_public;
 use crate::table::escape::visible;
@@ -131,11 +132,11 @@ pub(crate) fn agent_groups(
 ) -> Result<Vec<AgentGroup>> {
     let mut groups: Vec<AgentGroup> = Vec::new();
     for crawler in denied {
-        let excepts = excepts(crawler.id, denied, registry)?.into_iter();
-        let excepts = excepts.map(|regex| written(&crawler.name, regex, anchors));
+        let excepts = excepts(crawler.id, denied, registry, anchors)?.into_iter();
+        let excepts = excepts.map(|regex| written(&crawler.name, &regex, anchors));
         let excepts: Vec<String> = excepts.collect::<Result<_>>()?;
         let regex = &registry.crawler(crawler.id).user_agent_regex;
-        let pattern = written(&crawler.name, regex, anchors)?;
+        let pattern = written(&crawler.name, &bordered(regex, anchors)?, anchors)?;
         let agent = DeniedAgent { why: crawler.why(), pattern };
         match groups.iter_mut().find(|group| group.excepts == excepts) {
             Some(group) => group.denied.push(agent),
@@ -144,6 +145,14 @@ pub(crate) fn agent_groups(
     }
     groups.sort_by_key(|group| group.excepts.len());
     Ok(groups)
+}
+
+/// `regex` of a row as it is searched in this form.
+fn bordered(regex: &str, anchors: Anchors) -> Result<String> {
+    match anchors.finds_within && names(regex).is_some() {
+        true => Ok(regex.to_owned()),
+        false => whole(regex).map_err(Error::usage),
+    }
 }
 
 fn written(name: &str, regex: &str, anchors: Anchors) -> Result<String> {
@@ -156,21 +165,23 @@ fn written(name: &str, regex: &str, anchors: Anchors) -> Result<String> {
 }
 
 /// The patterns of user agents that match the pattern of `id` and are not its own.
-fn excepts<'a>(
+fn excepts(
     id: CrawlerId,
     denied: &[DeniedCrawler],
-    registry: &'a Registry,
-) -> Result<Vec<&'a str>> {
+    registry: &Registry,
+    anchors: Anchors,
+) -> Result<Vec<String>> {
     let crawler = registry.crawler(id);
-    let pattern = Pattern::new(&crawler.user_agent_regex).map_err(Error::usage)?;
-    let exclude = Some(crawler.user_agent_exclude.as_str()).filter(|regex| !regex.is_empty());
+    let pattern = Pattern::new(bordered(&crawler.user_agent_regex, anchors)?);
+    let exclude = Some(crawler.user_agent_exclude.clone()).filter(|regex| !regex.is_empty());
     let before = registry.iter().take(id.index()).filter(|(other, of)| {
         let is_denied = denied.iter().any(|denied| denied.id == *other);
         !is_denied
             && !of.user_agent_regex.is_empty()
             && pattern.is_match(of.sample_user_agent.as_bytes())
     });
-    Ok(exclude.into_iter().chain(before.map(|(_, of)| of.user_agent_regex.as_str())).collect())
+    let before = before.map(|(_, of)| bordered(&of.user_agent_regex, anchors));
+    exclude.into_iter().map(Ok).chain(before).collect()
 }
 
 /// The published networks of `denied`, and the crawlers that publish none. Addresses that are not

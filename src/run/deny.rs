@@ -10,7 +10,7 @@ use crate::crawlers::{ranges::Ranges, registry::Registry};
 use crate::deny::form::{DenyBy, Form};
 use crate::deny::rules::{DenyRules, MARK, agent_groups, network_groups};
 use crate::deny::selection::{DEFAULT_CONDITION, DenySelection};
-use crate::deny::{pattern::HEADER, replay::Replay};
+use crate::deny::{pattern::Anchors, pattern::HEADER, replay::Replay};
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::logs::format::Hints;
@@ -233,7 +233,10 @@ impl DenyRun {
     ) -> Result<()> {
         let groups = match rules.agents.is_empty() {
             true => Vec::new(),
-            false => agent_groups(&selection.denied, registry, HEADER)?,
+            false => {
+                let finds_within = form.anchors().finds_within;
+                agent_groups(&selection.denied, registry, Anchors { finds_within, ..HEADER })?
+            }
         };
         let exempts = form.exempts_robots_txt();
         let denied = &selection.denied;

@@ -10,7 +10,7 @@ use std::{error::Error, fmt};
 pub const USER_AGENT_BYTES_MAX: usize = 4096;
 
 /// The product tokens of the crawlers that botaudit knows, if they have other characters than
-/// letters, digits, `-` and `_`. `UPDATE_PATTERNS=1 cargo test --lib crawlers::builtin` writes them.
+/// letters, digits, `-` and `_`. `UPDATE_TOKENS=1 cargo test --lib crawlers::builtin` writes them.
 pub const UNUSUAL_TOKENS: &str = include_str!("unusual_tokens.txt");
 
 /// A text that is no product token, because no User-agent line could name it.

@@ -4,15 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 use crate::input::chunks::{Chunk, Chunks};
-use crate::input::{lines::lines, open::Opened, source::FileId};
-use crate::logs::detect::detect;
+use crate::input::{open::Opened, source::FileId};
 use crate::logs::format::{Format, Hints};
 use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
 
 use super::evidence::{Evidence, EvidenceSink};
 use super::extent::InputEnd;
 use super::extent::{Following, Narrowed, ReadRange, ReadRangeEnd};
+use super::probe::detected_format;
 use super::progress::Progress;
+use super::sample_tally::LINES_AT_FIRST;
 use super::sessions::Sessions;
 use super::worker::{Worker, WorkerCounts};
 
@@ -31,6 +32,8 @@ pub(crate) fn limits(threads: usize, ranges: usize) -> QueueLimits {
 pub(crate) struct FormattedChunk {
     chunk: Chunk,
     format: Format,
+    /// The last line of the beginning of the file.
+    head_end: u64,
 }
 
 /// Audits chunks.
@@ -47,9 +50,9 @@ impl QueueWorker for ChunkWorker<'_> {
     type Output = WorkerCounts;
 
     fn work(&mut self, item: FormattedChunk) -> Result<Option<Vec<u8>>> {
-        let FormattedChunk { chunk, format } = item;
+        let FormattedChunk { chunk, format, head_end } = item;
         let mut requests = self.evidence.map(|_| Vec::new());
-        let lines = self.worker.audit(&chunk, &format, requests.as_mut());
+        let lines = self.worker.audit(&chunk, (&format, head_end), requests.as_mut());
         self.lines.fetch_add(lines, Ordering::Relaxed);
         let Chunk { file, sequence, bytes, .. } = chunk;
         if let Some((evidence, requests)) = self.evidence.zip(requests) {
@@ -95,9 +98,10 @@ impl LogReader<'_> {
             }
         };
         let mut chunks = Chunks::of_log(file, opened, self.chunk_bytes);
-        let detected = detect(lines(chunks.head()), self.hints);
-        let mut format = detected.format.clone().unwrap_or_else(Format::combined);
+        let detected = detected_format(&mut chunks, self.hints);
+        let mut format = detected.reading_format();
         let mut following = Following::new(&range.extent);
+        let head_end = range.extent.lines_before() + LINES_AT_FIRST;
         let mut count = 0;
         while let Some(mut chunk) = queue.buffer().and_then(|buffer| chunks.next_chunk(buffer)) {
             self.progress.check()?;
@@ -111,7 +115,7 @@ impl LogReader<'_> {
             }
             let at_chunk = format.clone();
             format.advance(&chunk.bytes);
-            queue.push(FormattedChunk { chunk, format: at_chunk });
+            queue.push(FormattedChunk { chunk, format: at_chunk, head_end });
         }
         self.end(file, count)?;
         let input = InputEnd::new(&detected, &chunks);

@@ -10,7 +10,7 @@ use crate::input::source::FileId;
 use crate::merge::Merge;
 use crate::time::{Day, UtcTime, Window, Zone};
 
-use super::tally::counter::Counter;
+use super::{input_tally::InputTally, tally::counter::Counter};
 
 /// The lines that one counter counts.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -47,22 +47,16 @@ pub(crate) struct ChunkDays {
 }
 
 /// The counts of the lines of one file.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FileDays {
     /// The day of its last line with a time; `None` if there is none.
     pub last: Option<Day>,
     /// The latest day of its lines, which may have any order.
     pub latest: Option<Day>,
     /// All lines.
-    pub lines: u64,
+    pub tally: InputTally,
     /// The lines of days outside of the window.
     pub outside: u64,
-    /// Parsed lines.
-    pub parsed: u64,
-    /// The rejected lines.
-    pub rejected: u64,
-    /// The bytes of lines that should be records and are not.
-    pub unread_bytes: u64,
 }
 
 impl ChunkDays {
@@ -114,10 +108,7 @@ impl DayCounters {
         for (key, counter) in &counters {
             for (file, tally) in &counter.files {
                 let of_file = files.entry(*file).or_default();
-                of_file.lines += tally.lines();
-                of_file.parsed += tally.parsed_lines();
-                of_file.rejected += tally.rejected_lines();
-                of_file.unread_bytes += tally.unread_bytes;
+                of_file.tally.absorb(tally.clone());
                 if *key == DayKey::Outside {
                     of_file.outside += tally.lines();
                 }
@@ -166,7 +157,6 @@ impl Merge for DayCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::input_tally::InputTally;
     use crate::audit::tally::counter::TallyLimits;
 
     /// The lines of each chunk that are outside of the time window.
@@ -216,7 +206,7 @@ mod tests {
         let outside = OUTSIDE * chunks.len() as u64;
         let all = timed + outside + chunks.iter().map(|(_, leading)| leading).sum::<u64>();
         assert_eq!(files[&file].outside, outside);
-        assert_eq!((files[&file].lines, files[&file].last), (all, expected_last.map(day)));
+        assert_eq!((files[&file].tally.lines(), files[&file].last), (all, expected_last.map(day)));
     }
 
     #[test]

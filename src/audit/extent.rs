@@ -34,6 +34,16 @@ pub enum Extent {
     },
 }
 
+impl Extent {
+    /// The lines that were read before.
+    pub(crate) fn lines_before(&self) -> u64 {
+        match self {
+            Extent::Rest { reached: Some(reached), .. } => reached.lines,
+            Extent::Rest { reached: None, .. } | Extent::Whole => 0,
+        }
+    }
+}
+
 /// How a log ended, as its reader saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadRangeEnd {
@@ -157,6 +167,7 @@ impl InputEnd {
             may_be_cut: self.ending.may_be_cut,
             sketch: self.sketch,
             cut_bytes: self.ending.cut_bytes,
+            proposal: None,
         }
     }
 }

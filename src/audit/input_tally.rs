@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::logs::reject::{Reject, Skip};
+use crate::logs::reject::{Limitation, Reject, Skip};
 use crate::merge::{Merge, least, merge_fields, sum};
 
+use super::sample_tally::SampleTally;
 use super::tally::header::InputSummary;
 use crate::measures::sums::is_default;
 
@@ -27,7 +28,7 @@ pub struct InputTally {
     /// Those of clients that are not crawlers, in a format with a Referer field.
     pub with_referer: u64,
     /// Rejected lines, by reason.
-    pub rejected: [RejectTally; Reject::ALL.len()],
+    pub rejected: Rejects,
     /// The bytes of its lines with line ends; counted if days are counted separately.
     pub bytes: u64,
     /// Skipped lines, by reason.
@@ -35,6 +36,8 @@ pub struct InputTally {
     /// The bytes of lines that should be records and are not, with line ends. Of lines over the limit,
     /// only the part that is kept.
     pub unread_bytes: u64,
+    /// Those of the other requests whose lines were read in full.
+    pub sample: SampleTally,
 }
 
 /// One input with its counts.
@@ -47,6 +50,15 @@ pub struct Input {
 }
 
 impl Input {
+    /// Whether its format has this limitation. The first lines of a log may lack user agents that later ones have.
+    pub(crate) fn has_limitation(&self, limitation: Limitation) -> bool {
+        let InputTally { crawler, sample, .. } = &self.tally;
+        let is_refuted =
+            limitation == Limitation::NoUserAgent && (*crawler > 0 || sample.with_user_agent > 0);
+        let format = self.summary.format.as_ref();
+        !is_refuted && format.is_some_and(|format| format.limitations.contains(&limitation))
+    }
+
     /// The reasons of rejected lines, with counts.
     pub(crate) fn rejects(&self) -> impl Iterator<Item = (Reject, &RejectTally)> {
         Reject::ALL.iter().copied().zip(&self.tally.rejected).filter(|(_, reject)| reject.lines > 0)
@@ -63,6 +75,9 @@ impl Input {
 pub struct RejectTally {
     /// The number of lines.
     pub lines: u64,
+    /// Those with the user agent of a crawler.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub crawlers: u64,
     /// The first of them: its number, and its first `SAMPLE_BYTES_MAX` bytes.
     pub sample: Option<(u64, serde_bytes::ByteBuf)>,
 }
@@ -79,22 +94,37 @@ struct FileRecord {
     skipped: BTreeMap<String, u64>,
     #[serde(default, skip_serializing_if = "is_default")]
     unread_bytes: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    sample: SampleTally,
+}
+
+/// Lines that could not be read, by reason.
+pub type Rejects = [RejectTally; Reject::ALL.len()];
+
+/// The reasons by name, without those that have no lines.
+pub(super) fn by_name(rejects: Rejects) -> BTreeMap<String, RejectTally> {
+    let rejects = Reject::ALL.into_iter().zip(rejects).filter(|(_, tally)| tally.lines > 0);
+    rejects.map(|(why, tally)| (why.as_str().to_owned(), tally)).collect()
+}
+
+/// The reverse of [`by_name`]. Unknown reasons are left out.
+pub(super) fn by_reason(mut rejects: BTreeMap<String, RejectTally>) -> Rejects {
+    Reject::ALL.map(|why| rejects.remove(why.as_str()).unwrap_or_default())
 }
 
 impl From<InputTally> for FileRecord {
     fn from(tally: InputTally) -> FileRecord {
-        let InputTally { crawler, other, with_referer, rejected, bytes, skipped, unread_bytes } =
-            tally;
-        let rejected = Reject::ALL.into_iter().zip(rejected).filter(|(_, tally)| tally.lines > 0);
+        let InputTally { crawler, other, with_referer, rejected, bytes, skipped, .. } = tally;
         let skipped = Skip::ALL.into_iter().zip(skipped).filter(|(_, lines)| *lines > 0);
         FileRecord {
             crawler,
             other,
             with_referer,
             bytes,
-            rejected: rejected.map(|(why, tally)| (why.as_str().to_owned(), tally)).collect(),
+            rejected: by_name(rejected),
             skipped: skipped.map(|(why, lines)| (why.as_str().to_owned(), lines)).collect(),
-            unread_bytes,
+            unread_bytes: tally.unread_bytes,
+            sample: tally.sample,
         }
     }
 }
@@ -102,30 +132,37 @@ impl From<InputTally> for FileRecord {
 /// Unknown reasons are left out. The sums of the input then do not agree, which is checked later.
 impl From<FileRecord> for InputTally {
     fn from(record: FileRecord) -> InputTally {
-        let FileRecord { crawler, other, with_referer, bytes, unread_bytes, .. } = record;
-        let FileRecord { mut rejected, mut skipped, .. } = record;
+        let FileRecord { crawler, other, with_referer, bytes, rejected, .. } = record;
+        let mut skipped = record.skipped;
         InputTally {
             crawler,
             other,
             with_referer,
-            rejected: Reject::ALL.map(|why| rejected.remove(why.as_str()).unwrap_or_default()),
+            rejected: by_reason(rejected),
             bytes,
             skipped: Skip::ALL.map(|why| skipped.remove(why.as_str()).unwrap_or_default()),
-            unread_bytes,
+            unread_bytes: record.unread_bytes,
+            sample: record.sample,
         }
     }
 }
 
 impl InputTally {
+    /// The counts of all lines that could not be read, with their samples.
+    pub(crate) fn rejects_mut(&mut self) -> impl Iterator<Item = &mut RejectTally> {
+        self.rejected.iter_mut().chain(&mut self.sample.rejected)
+    }
+
     /// Counts a rejected line.
     pub(crate) fn reject(&mut self, reason: Reject, line_number: u64, line: &[u8]) {
-        let tally = &mut self.rejected[reason as usize];
-        tally.lines += 1;
+        self.rejected[reason as usize].count(line_number, line);
         self.unread_bytes += line.len() as u64 + 1;
-        if tally.sample.as_ref().is_none_or(|&(earliest, _)| line_number < earliest) {
-            let sample = line[..line.len().min(SAMPLE_BYTES_MAX)].to_vec();
-            tally.sample = Some((line_number, sample.into()));
-        }
+    }
+
+    /// Counts a rejected line with the user agent of a crawler.
+    pub(crate) fn reject_crawler(&mut self, reason: Reject, line_number: u64, line: &[u8]) {
+        self.reject(reason, line_number, line);
+        self.rejected[reason as usize].crawlers += 1;
     }
 
     /// Counts a skipped line; `is_wrapped` says whether lines of its format have an envelope. Some
@@ -165,12 +202,33 @@ impl InputTally {
     }
 }
 
-merge_fields!(InputTally { crawler, other, with_referer, rejected, bytes, skipped, unread_bytes });
+merge_fields!(InputTally {
+    crawler,
+    other,
+    with_referer,
+    rejected,
+    bytes,
+    skipped,
+    unread_bytes,
+    sample
+});
+
+impl RejectTally {
+    /// Counts a line.
+    pub(super) fn count(&mut self, line_number: u64, line: &[u8]) {
+        self.lines += 1;
+        if self.sample.as_ref().is_none_or(|&(earliest, _)| line_number < earliest) {
+            let sample = line[..line.len().min(SAMPLE_BYTES_MAX)].to_vec();
+            self.sample = Some((line_number, sample.into()));
+        }
+    }
+}
 
 impl Merge for RejectTally {
     fn absorb(&mut self, other: RejectTally) {
-        let RejectTally { lines, sample } = other;
+        let RejectTally { lines, crawlers, sample } = other;
         self.lines.absorb(lines);
+        self.crawlers.absorb(crawlers);
         self.sample = least(self.sample.take(), sample);
     }
 }

@@ -35,6 +35,7 @@ pub mod parse_rate;
 pub mod path_rows;
 pub mod prepass;
 pub mod prior_fetches;
+pub mod probe;
 pub mod progress;
 pub mod promises;
 pub mod quotes;
@@ -42,6 +43,7 @@ pub mod reaction_rows;
 pub mod referral_rows;
 pub mod refetches;
 pub mod repeated_content;
+pub mod sample_tally;
 pub mod sessions;
 pub(crate) mod shares;
 pub mod sites;
@@ -289,19 +291,19 @@ pub(crate) fn follow(
     let mut last_days = BTreeMap::new();
     let mut lines_before = BTreeMap::new();
     for range in ranges {
-        if let Extent::Rest { reached, last_day } = &range.extent {
+        if let Extent::Rest { last_day, .. } = &range.extent {
             last_days.extend(last_day.map(|day| (range.file, day)));
-            lines_before.insert(range.file, reached.as_ref().map_or(0, |reached| reached.lines));
+            lines_before.insert(range.file, range.extent.lines_before());
         }
     }
-    let (days, files) = counted.counters.into_days(&last_days);
+    let (days, mut files) = counted.counters.into_days(&last_days);
     let ends = ends.into_iter().map(|end| {
-        let of_file = files.get(&end.file).copied().unwrap_or_default();
+        let of_file = files.remove(&end.file).unwrap_or_default();
         let before = lines_before.get(&end.file).copied().unwrap_or(0);
         let read = end.reached.as_ref().map_or(0, |reached| reached.lines - before);
-        if read != of_file.lines {
+        if read != of_file.tally.lines() {
             let name = &sources[end.file.index()].name;
-            let lines = of_file.lines;
+            let lines = of_file.tally.lines();
             let what = format!("{name}: {read} lines read, {lines} accounted for");
             return Err(Error::inconsistent(what));
         }

@@ -25,7 +25,13 @@ pub(crate) fn coverage(audit: &ReportModel, header: &Header) -> Coverage {
         return nothing(why);
     }
     match (own.requests, own.bindable(), own.judged()) {
-        (0, _, _) => Coverage::NoRequest,
+        (0, _, _) => match &audit.unread {
+            Some(unread) => nothing(format!(
+                "no line of a known crawler was read, and others could not be parsed in {}",
+                unread.names
+            )),
+            None => Coverage::NoRequest,
+        },
         (_, 0, _) => Coverage::NoneBound,
         (_, _, 0) => nothing(why_unjudged(audit, header)),
         (_, bindable, judged) => too_little(audit, header, judged, bindable)
@@ -111,11 +117,8 @@ fn no_lines(audit: &ReportModel) -> Option<String> {
 pub(super) fn no_user_agents(audit: &ReportModel) -> Option<String> {
     let has_lines = |input: &&Input| input.tally.parsed_lines() > 0;
     let lacks_user_agent = |input: &Input| {
-        let format = input.summary.format.as_ref();
-        format.is_some_and(|format| {
-            let without = [Limitation::NoUserAgent, Limitation::NoCrawlUserAgent];
-            without.iter().any(|limitation| format.limitations.contains(limitation))
-        })
+        let without = [Limitation::NoUserAgent, Limitation::NoCrawlUserAgent];
+        without.into_iter().any(|limitation| input.has_limitation(limitation))
     };
     let mut read = audit.inputs.iter().filter(has_lines).peekable();
     (read.peek().is_some() && read.all(lacks_user_agent)).then(|| {

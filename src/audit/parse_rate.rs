@@ -1,26 +1,21 @@
-//! Whether a log was understood: the share of parsed lines, and of the bytes in them; and a look at its beginning.
+//! Whether a log was understood: the share of parsed lines, and of the bytes in them.
 //!
-//! Skipped lines do not count. There is no report on a log that was not understood, because it
-//! would show no requests. Beside logs that were, one of which less than half was read is named
-//! instead: it is as if it were damaged.
+//! Skipped lines do not count. The share is taken of all lines, of the lines of crawlers, and of a sample of the
+//! others: most of these are read only up to the user agent, so that they say nothing about other fields. A log that
+//! was not understood is named as if it were damaged, because what was not read may have had violations.
 
-use std::{collections::BTreeMap, sync::Arc};
+use memchr::memchr;
 
-use crate::error::Result;
-use crate::input::chunks::{Chunks, HEAD_BYTES_MAX};
-use crate::input::source::{FileId, Source};
-use crate::input::{lines::lines, open::open};
-use crate::logs::detect::{Detection, detect};
-use crate::logs::format::{Format, Hints};
 use crate::logs::reject::{Reject, Skip};
-use crate::logs::{LineContent, json::own_names::proposal, own_format, record::Scratch};
+use crate::logs::time::{NUMERIC_TIME_BYTES, numeric_date};
+use crate::logs::{json::own_names::proposal, own_format};
 use crate::merge::sum;
 use crate::numbers::{counted, grouped};
 
-use super::input_tally::{Input, RejectTally, SAMPLE_BYTES_MAX};
-use super::tally::Tally;
+use super::input_tally::{Input, InputTally, RejectTally, Rejects, SAMPLE_BYTES_MAX};
+use super::tally::header::FormatUsed;
 
-/// Fewer rejected lines never fail a file: a short log may have an odd line.
+/// Fewer rejected lines are odd lines, if other lines of the log could be read.
 const REJECTS_MIN: u64 = 5;
 
 /// Fewer unread bytes are an odd line, if a file has records.
@@ -29,62 +24,174 @@ const UNREAD_BYTES_MIN: u64 = 4 << 10;
 /// Files that one message describes.
 const DESCRIBED_MAX: usize = 3;
 
-/// Why the logs of `tally` were not understood, if so: less than `percent_min` percent of the lines
-/// of a file, or no line of any file, was parsed.
-pub(crate) fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
-    let inputs = tally.inputs();
-    let is_low = |input: &&Input| is_low(input, percent_min);
-    let mut low: Vec<&Input> = inputs.iter().filter(is_low).collect();
-    let is_unread = |input: &Input| UnreadLog::of(input, percent_min).is_some();
-    if inputs
-        .iter()
-        .any(|input| input.tally.parsed_lines() > 0 && !is_low(&input) && !is_unread(input))
-    {
-        low.retain(|input| !is_unread(input));
-    }
-    if low.is_empty() && percent_min > 0.0 {
-        let parsed: u64 = sum(inputs.iter().map(|input| input.tally.parsed_lines()));
-        let is_rejected = |input: &&Input| parsed == 0 && input.tally.rejected_lines() > 0;
-        low.extend(inputs.iter().filter(is_rejected));
-    }
-    let first = low.first()?;
-    let mut text = String::new();
-    for input in low.iter().take(DESCRIBED_MAX) {
-        text.push_str(&described(input));
-        text.push_str("; ");
-    }
-    if low.len() > DESCRIBED_MAX {
-        text.push_str(&format!(
-            "and {}; ",
-            counted((low.len() - DESCRIBED_MAX) as u64, "more file")
-        ));
-    }
-    let own_names = tally.header.options.get("json_fields");
-    if let Some(proposal) = json_proposal(first).filter(|_| own_names.is_null()) {
-        return Some(text + &proposal);
-    }
-    let percent = percent(first).floor();
-    text.push_str(&format!(
-        "the minimum is {percent_min} % (--min-parse-rate). To see why, run: botaudit formats \
-         detect '{}'; to set the format, use --log-format{}; to accept the file, use \
-         --min-parse-rate {percent}",
-        first.summary.name,
-        line_proposal(first).filter(|_| first.tally.parsed_lines() == 0).unwrap_or_default()
-    ));
-    Some(text)
+/// Of which lines a rate is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum RateOf {
+    /// All.
+    Lines,
+    /// Those with the user agent of a crawler.
+    Crawlers,
+    /// The others that were read in full.
+    Sample,
 }
 
-/// Whether a file with these numbers of parsed and rejected lines was not understood.
-pub(crate) fn falls_short(parsed: u64, rejected: u64, percent_min: f64) -> bool {
-    rejected >= REJECTS_MIN && percent_of(parsed, rejected) < percent_min
+/// A share of lines that could be read.
+#[derive(Clone, Copy, Debug)]
+struct ParseRate<'a> {
+    of: RateOf,
+    read: u64,
+    unread: u64,
+    rejects: &'a Rejects,
+}
+
+impl<'a> ParseRate<'a> {
+    /// The rates of a log, of which the lowest counts.
+    fn all(tally: &'a InputTally) -> [ParseRate<'a>; 3] {
+        let InputTally { rejected: rejects, sample, .. } = tally;
+        let crawlers = sum(rejects.iter().map(|reject| reject.crawlers));
+        let rate = |of, read, unread, rejects| ParseRate { of, read, unread, rejects };
+        [
+            rate(RateOf::Lines, tally.parsed_lines(), tally.rejected_lines(), rejects),
+            rate(RateOf::Crawlers, tally.crawler, crawlers, rejects),
+            rate(RateOf::Sample, sample.read, sample.unread, &sample.rejected),
+        ]
+    }
+
+    /// The lowest rate, if it is below the minimum; `is_any_read` says whether lines of the log are known that could be
+    /// read.
+    fn too_low(
+        tally: &'a InputTally,
+        is_any_read: bool,
+        percent_min: f64,
+    ) -> Option<ParseRate<'a>> {
+        let is_any_read = is_any_read || tally.crawler > 0 || tally.sample.read > 0;
+        let is_low = |rate: &ParseRate<'_>| {
+            let is_odd_line = is_any_read && rate.unread_lines() < REJECTS_MIN;
+            rate.unread > 0 && rate.percent() < percent_min && !is_odd_line
+        };
+        let low = ParseRate::all(tally).into_iter().filter(is_low);
+        low.min_by(|left, right| left.percent().total_cmp(&right.percent()))
+    }
+
+    fn percent(&self) -> f64 {
+        self.read as f64 * 100.0 / self.read.saturating_add(self.unread).max(1) as f64
+    }
+
+    /// The lines that could not be read, each once.
+    fn unread_lines(&self) -> u64 {
+        match self.of {
+            RateOf::Lines | RateOf::Crawlers => self.unread,
+            RateOf::Sample => sum(self.rejects.iter().map(|reject| reject.lines)),
+        }
+    }
+
+    /// The first line that could not be read.
+    fn first(&self) -> Option<(u64, Reject, &'a [u8])> {
+        let is_meant = |reject: &RejectTally| match self.of {
+            RateOf::Lines | RateOf::Sample => reject.lines > 0,
+            RateOf::Crawlers => reject.crawlers > 0,
+        };
+        let rejects = Reject::ALL.into_iter().zip(self.rejects);
+        let meant = rejects.filter(|(_, reject)| is_meant(reject));
+        let first = meant.filter_map(|(reason, reject)| {
+            let (line, text) = reject.sample.as_ref()?;
+            Some((*line, reason, &text[..]))
+        });
+        first.min()
+    }
+
+    /// The rate in words, with the first line that could not be read.
+    fn described(&self) -> String {
+        let lines = self.read.saturating_add(self.unread);
+        let (read, percent) = (grouped(self.read), self.percent());
+        let mut text = match self.of {
+            RateOf::Lines => {
+                format!("{read} of {} parsed ({percent:.1} %)", counted(lines, "line"))
+            }
+            RateOf::Crawlers => {
+                format!("{read} of {} of crawlers parsed ({percent:.1} %)", counted(lines, "line"))
+            }
+            RateOf::Sample => format!(
+                "{percent:.1} % of the lines that are not of crawlers parsed, by a sample that was \
+                 read in full"
+            ),
+        };
+        if let Some((line, reason, _)) = self.first() {
+            text += &format!(", first unparsed line: {line} ({})", reason.as_str());
+        }
+        text
+    }
+}
+
+/// The first line whose time is not valid, if it is a date in digits in another order than the file has: a file with
+/// both orders has days that nobody knows.
+fn in_other_order(tally: &InputTally) -> Option<u64> {
+    let rejects = [&tally.rejected, &tally.sample.rejected];
+    let samples = rejects.into_iter().filter_map(|of| of[Reject::BadTime as usize].sample.as_ref());
+    let is_meant = |line: &[u8]| {
+        let start = memchr(b'[', line)? + 1;
+        let (first, second) = numeric_date(line.get(start..start + NUMERIC_TIME_BYTES)?)?;
+        let (month, day) = (first.min(second), first.max(second));
+        Some((1..=12).contains(&month) && (13..=31).contains(&day))
+    };
+    let lines = samples.filter(|(_, line)| is_meant(line) == Some(true));
+    lines.map(|(number, _)| *number).min()
+}
+
+/// What reads the first line of a log of which no line could be read in full: an option with its value.
+pub(crate) fn proposed_format(tally: &InputTally, has_json_fields: bool) -> Option<String> {
+    if tally.crawler > 0 || tally.sample.read > 0 {
+        return None;
+    }
+    let lines = ParseRate::all(tally).into_iter().filter_map(|rate| rate.first());
+    let (_, _, line) = lines.min()?;
+    match proposal(line).filter(|_| !has_json_fields) {
+        Some(of_line) => {
+            let is_cut = line.len() >= SAMPLE_BYTES_MAX;
+            let more = if is_cut { " (formats detect lists all keys)" } else { "" };
+            Some(format!("its JSON keys are {}{more}; {}", of_line.keys, of_line.advice()))
+        }
+        None => own_format::proposal(line).map(|format| format!("use --log-format '{format}'")),
+    }
+}
+
+/// Why the new lines of a log were not understood, and what to do, if they were not. `parsed_before` lines of it
+/// were read before, and `format` is what they were read as.
+pub(crate) fn not_understood(
+    tally: &InputTally,
+    (name, format): (&str, Option<&FormatUsed>),
+    parsed_before: u64,
+    percent_min: f64,
+) -> Option<String> {
+    let parsed = parsed_before.saturating_add(tally.parsed_lines());
+    let low = ParseRate::too_low(tally, parsed_before > 0, percent_min);
+    let is_something_else = is_something_else(parsed, tally.unread_bytes, percent_min);
+    let other_order = in_other_order(tally).filter(|_| percent_min > 0.0);
+    if low.is_none() && !is_something_else && other_order.is_none() {
+        return None;
+    }
+    let rate = low.unwrap_or(ParseRate::all(tally)[0]);
+    let described = other_order.map_or_else(|| rate.described(), two_orders);
+    let format = format.map_or("unknown", |format| &format.name);
+    let advice = proposed_format(tally, false);
+    let advice = advice.unwrap_or_else(|| "to set the format, use log_format".to_owned());
+    Some(format!(
+        "{name}: read as {format}: {described}; its new lines were not counted. To see why, run: \
+         botaudit formats detect '{name}'; {advice}; to accept the file, use min_parse_rate"
+    ))
+}
+
+fn two_orders(line: u64) -> String {
+    format!("some dates have the day first, and others the month, as line {line} shows")
 }
 
 /// Whether a file without records holds something else.
-pub(crate) fn is_something_else(parsed: u64, unread_bytes: u64, percent_min: f64) -> bool {
+fn is_something_else(parsed: u64, unread_bytes: u64, percent_min: f64) -> bool {
     parsed == 0 && unread_bytes > UNREAD_BYTES_MIN && percent_min > 0.0
 }
 
-/// Logs of which more than half of the bytes are in no record.
+/// Logs that were not understood: one of their parse rates is too low, or more than half of the bytes are in no
+/// record.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnreadLogs {
     /// Their names, as far as one names them.
@@ -100,26 +207,32 @@ impl UnreadLogs {
         let logs = inputs.iter().filter_map(|input| UnreadLog::of(input, percent_min));
         let logs: Vec<UnreadLog<'_>> = logs.collect();
         let first = logs.first()?;
-        let mut names =
-            logs.iter().take(DESCRIBED_MAX).map(|log| log.name).collect::<Vec<_>>().join(", ");
+        let named = || logs.iter().take(DESCRIBED_MAX);
+        let mut names = named().map(|log| log.name()).collect::<Vec<_>>().join(", ");
+        let mut message = named().map(|log| log.described() + "; ").collect::<String>();
         if logs.len() > DESCRIBED_MAX {
-            names += &format!(" (and {} more)", logs.len() - DESCRIBED_MAX);
+            let more = logs.len() - DESCRIBED_MAX;
+            names += &format!(" (and {more} more)");
+            message += &format!("and {}; ", counted(more as u64, "more file"));
         }
         let accepted = logs.iter().map(UnreadLog::percent_read).fold(100.0, f64::min).floor();
-        let message = format!(
-            "{names}: more than half of the bytes are in no line that could be parsed ({} of {} \
-             in {name}); to see why, run: botaudit formats detect '{name}'; to set the format, use \
-             --log-format; to accept this, use --min-parse-rate {accepted}",
-            grouped(first.unread_bytes),
-            grouped(first.bytes),
-            name = first.name,
+        let advice = first.input.summary.proposal.as_deref();
+        message += &format!(
+            "the minimum is {percent_min} % (--min-parse-rate). To see why, run: botaudit formats \
+             detect '{}'; {}; to accept this, use --min-parse-rate {accepted}",
+            first.name(),
+            advice.unwrap_or("to set the format, use --log-format"),
         );
         Some(UnreadLogs { names, message })
     }
 }
 
 struct UnreadLog<'a> {
-    name: &'a str,
+    input: &'a Input,
+    /// The lowest rate, if it is too low.
+    rate: Option<ParseRate<'a>>,
+    /// A line that shows that dates have two orders.
+    other_order: Option<u64>,
     unread_bytes: u64,
     bytes: u64,
 }
@@ -130,180 +243,62 @@ impl<'a> UnreadLog<'a> {
         let unread_bytes = tally.unread_bytes.saturating_add(summary.cut_bytes);
         // Text in UTF-16 has another length on disk.
         let bytes = summary.sketch.as_ref().map_or(summary.decompressed_bytes, |text| text.bytes);
-        let log = UnreadLog { name: &summary.name, unread_bytes, bytes: bytes.max(unread_bytes) };
+        let rate = ParseRate::too_low(tally, false, percent_min);
+        let other_order = in_other_order(tally).filter(|_| percent_min > 0.0);
+        let bytes = bytes.max(unread_bytes);
+        let log = UnreadLog { input, rate, other_order, unread_bytes, bytes };
         let records = [Skip::OutsideTime, Skip::Subrequest].map(|why| tally.skipped[why as usize]);
         let has_records = tally.parsed_lines() > 0 || records.iter().any(|lines| *lines > 0);
         let is_odd_line = has_records && unread_bytes <= UNREAD_BYTES_MIN;
-        let is_unread = unread_bytes > log.bytes / 2 && log.percent_read() < percent_min;
-        (is_unread && !is_odd_line).then_some(log)
+        let is_unread = unread_bytes > log.bytes / 2 && log.percent_of_bytes() < percent_min;
+        let is_named = rate.is_some() || other_order.is_some();
+        (is_named || is_unread && !is_odd_line).then_some(log)
     }
 
-    fn percent_read(&self) -> f64 {
-        (self.bytes - self.unread_bytes) as f64 * 100.0 / self.bytes.max(1) as f64
+    fn name(&self) -> &'a str {
+        &self.input.summary.name
     }
-}
 
-fn is_low(input: &Input, percent_min: f64) -> bool {
-    falls_short(input.tally.parsed_lines(), input.tally.rejected_lines(), percent_min)
-}
-
-fn percent(input: &Input) -> f64 {
-    percent_of(input.tally.parsed_lines(), input.tally.rejected_lines())
-}
-
-fn percent_of(parsed: u64, rejected: u64) -> f64 {
-    parsed as f64 * 100.0 / (parsed + rejected).max(1) as f64
-}
-
-fn described(input: &Input) -> String {
-    let (parsed, rejected) = (input.tally.parsed_lines(), input.tally.rejected_lines());
-    let tried = match &input.summary.format {
-        Some(format) => format!("read as {}", format.name),
-        None => "format not recognised".to_owned(),
-    };
-    let mut text = format!(
-        "{}: {tried}: {parsed} of {} lines parsed ({:.1} %)",
-        input.summary.name,
-        parsed + rejected,
-        percent(input)
-    );
-    let first = input.rejects().filter_map(first_line).min();
-    if let Some((line, reason)) = first {
-        text.push_str(&format!(", first unparsed line: {line} ({})", reason.as_str()));
-    }
-    text
-}
-
-/// A format string that reads the first line that was not understood.
-fn line_proposal(input: &Input) -> Option<String> {
-    let samples = input.rejects().filter_map(|(_, rejects)| rejects.sample.as_ref());
-    let (_, line) = samples.min()?;
-    own_format::proposal(line).map(|format| format!(" '{format}'"))
-}
-
-/// A proposal for the keys of a JSON log that was not understood.
-fn json_proposal(input: &Input) -> Option<String> {
-    let samples = input.rejects().filter_map(|(_, rejects)| rejects.sample.as_ref());
-    let (_, line) = samples.min()?;
-    let of_line = proposal(line)?;
-    let more = match line.len() < SAMPLE_BYTES_MAX {
-        true => String::new(),
-        false => format!("; for all keys, run: botaudit formats detect '{}'", input.summary.name),
-    };
-    Some(format!("its JSON keys are {}; {}{more}", of_line.keys, of_line.advice()))
-}
-
-fn first_line((reason, tally): (Reject, &RejectTally)) -> Option<(u64, Reject)> {
-    tally.sample.as_ref().map(|&(line, _)| (line, reason))
-}
-
-/// The most rejected lines that are shown.
-const SHOWN_MAX: usize = 3;
-
-/// The most bytes that are shown of each.
-const SHOWN_BYTES_MAX: usize = 512;
-
-/// The most bytes of the first rejected line that are kept.
-const PROBED_BYTES_MAX: usize = 64 << 10;
-
-/// The result of examining the beginning of a log.
-#[derive(Debug)]
-pub(crate) struct Probe {
-    /// The detected format, with the reason.
-    pub detection: Detection,
-    /// The lines in the first `HEAD_BYTES_MAX` bytes.
-    pub lines: u64,
-    /// Parsed lines; each was parsed in full, as a crawler's line is. An audit does not parse the
-    /// request of a line without a user agent, such as a TLS probe.
-    pub records: u64,
-    /// Those of them that name a host.
-    pub records_with_host: u64,
-    /// Skipped lines, by reason.
-    pub skipped: BTreeMap<Skip, u64>,
-    /// Rejected lines, by reason.
-    pub rejected: BTreeMap<Reject, u64>,
-    /// The first rejected lines: number, reason, beginning.
-    pub shown: Vec<(u64, Reject, Box<[u8]>)>,
-    /// The first of them, for its keys if it is JSON.
-    pub sample: Option<Box<[u8]>>,
-    /// The damage that ended the read, if any.
-    pub damage: Option<String>,
-}
-
-/// Examines the beginning of `source`.
-///
-/// # Errors
-/// If it cannot be opened.
-pub(crate) fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
-    let opened = open(source, &Arc::default())?;
-    let mut chunks = Chunks::of_log(FileId::from_index(0), opened, HEAD_BYTES_MAX);
-    let head = chunks.head();
-    let detection = detect(lines(head), hints);
-    let mut examined = Probe {
-        lines: 0,
-        records: 0,
-        records_with_host: 0,
-        skipped: BTreeMap::new(),
-        rejected: BTreeMap::new(),
-        shown: Vec::new(),
-        sample: None,
-        damage: None,
-        detection,
-    };
-    let format = examined.detection.format.clone().unwrap_or_else(Format::combined);
-    let (mut reader, mut scratch) = (format.reader(), Scratch::default());
-    for line in lines(head) {
-        examined.lines += 1;
-        let read = match reader.line(line) {
-            LineContent::Skip(reason) => {
-                *examined.skipped.entry(reason).or_default() += 1;
-                continue;
-            }
-            LineContent::Reject(reason) => Err(reason),
-            LineContent::Fields(fields) => {
-                let has_user_agent = fields.user_agent(&mut scratch) != b"-";
-                let read = fields.record(&mut scratch).map(|record| record.host.is_some());
-                read.or_else(|why| match why {
-                    Reject::BadRequest if !has_user_agent => Ok(false),
-                    why => Err(why),
-                })
+    fn described(&self) -> String {
+        let rate = match (self.other_order, &self.rate) {
+            (Some(line), _) => two_orders(line),
+            (None, Some(rate)) => rate.described(),
+            (None, None) => {
+                return format!(
+                    "{}: more than half of the bytes are in no line that could be parsed ({} of {})",
+                    self.name(),
+                    grouped(self.unread_bytes),
+                    grouped(self.bytes),
+                );
             }
         };
-        match read {
-            Ok(has_host) => {
-                examined.records += 1;
-                examined.records_with_host += u64::from(has_host);
-            }
-            Err(reason) => examined.reject(reason, line),
-        }
-    }
-    examined.damage = chunks.ending().damage.map(|damage| damage.to_string());
-    Ok(examined)
-}
-
-impl Probe {
-    /// All rejected lines.
-    pub(crate) fn rejected_lines(&self) -> u64 {
-        self.rejected.values().sum()
+        let tried = match &self.input.summary.format {
+            Some(format) => format!("read as {}", format.name),
+            None => "format not recognised".to_owned(),
+        };
+        format!("{}: {tried}: {rate}", self.name())
     }
 
-    fn reject(&mut self, reason: Reject, line: &[u8]) {
-        *self.rejected.entry(reason).or_default() += 1;
-        let sample = || line[..line.len().min(PROBED_BYTES_MAX)].into();
-        self.sample.get_or_insert_with(sample);
-        if self.shown.len() < SHOWN_MAX {
-            let shown = line[..line.len().min(SHOWN_BYTES_MAX)].into();
-            self.shown.push((self.lines, reason, shown));
-        }
+    /// The lowest of all shares.
+    fn percent_read(&self) -> f64 {
+        let rates = ParseRate::all(&self.input.tally).map(|rate| match rate.unread {
+            0 => 100.0,
+            _ => rate.percent(),
+        });
+        // A file with two orders of dates is not accepted by any minimum but 0.
+        let least = if self.other_order.is_some() { 0.0 } else { self.percent_of_bytes() };
+        rates.into_iter().fold(least, f64::min)
+    }
+
+    fn percent_of_bytes(&self) -> f64 {
+        (self.bytes - self.unread_bytes) as f64 * 100.0 / self.bytes.max(1) as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::input_tally::InputTally;
-    use crate::audit::tally::{counts::Counts, header::Header};
-    use crate::input::source::expand;
+    use crate::audit::sample_tally::SampledLine;
 
     fn input(name: &str, bytes: u64, tally: InputTally) -> Input {
         let summary = serde_json::from_value(serde_json::json!({
@@ -336,9 +331,17 @@ mod tests {
         assert_eq!(of(3, 25.0), None, "this is accepted");
         let found = of(3, 25.1).unwrap();
         assert_eq!(found.names, "a, b, c");
-        let expected = "a, b, c: more than half of the bytes are in no line that could be parsed \
-                        (300,000 of 400,000 in a); to see why, run: botaudit formats detect 'a'; to \
-                        set the format, use --log-format; to accept this, use --min-parse-rate 25";
+        let part = |name: &str| {
+            format!(
+                "{name}: more than half of the bytes are in no line that could be parsed (300,000 \
+                 of 400,000); "
+            )
+        };
+        let expected = part("a")
+            + &part("b")
+            + &part("c")
+            + "the minimum is 25.1 % (--min-parse-rate). To see why, run: botaudit formats detect \
+               'a'; to set the format, use --log-format; to accept this, use --min-parse-rate 25";
         assert_eq!(found.message, expected);
         assert_eq!(of(5, 90.0).unwrap().names, "a, b, c (and 2 more)");
         assert_eq!(UnreadLogs::of(&[log("a", 200_000)], 90.0), None, "half was read");
@@ -360,55 +363,51 @@ mod tests {
         let mut tally = InputTally::default();
         tally.reject(Reject::BadTime, 7, b"what is no log");
         tally.reject(Reject::NoTime, 2, b"2025-04-17T05:10:56Z;192.0.2.7;GET;/form;302;5");
-        let expected = " '$time_iso8601;$remote_addr;$request_method;$request_uri;$status;\
-                        $body_bytes_sent'";
-        assert_eq!(line_proposal(&input("a", 99, tally)).as_deref(), Some(expected));
+        let expected = "use --log-format '$time_iso8601;$remote_addr;$request_method;$request_uri;\
+                        $status;$body_bytes_sent'";
+        assert_eq!(proposed_format(&tally, false).as_deref(), Some(expected));
+        tally.crawler = 1;
+        assert_eq!(proposed_format(&tally, false), None, "the format reads lines");
+    }
+
+    /// So many lines of crawlers and of the sample of others, read and unread.
+    fn tally((crawlers, crawlers_unread): (u64, u64), (read, unread): (u64, u64)) -> InputTally {
+        let mut tally = InputTally { crawler: crawlers, other: 9_000, ..InputTally::default() };
+        for line in 0..crawlers_unread {
+            tally.reject_crawler(Reject::BadTime, 10 + line, b"x");
+        }
+        for number in 0..read + unread {
+            let line = SampledLine { number, text: b"y", weight: 1, has_user_agent: true };
+            let read = if number < read { Ok(()) } else { Err(Reject::BadStatus) };
+            tally.sample.count(line, read);
+        }
+        tally
     }
 
     #[test]
-    fn an_empty_log_is_none_that_was_understood() {
-        let mut tally = InputTally { other: 1, ..InputTally::default() };
-        (1..=99).for_each(|line| tally.reject(Reject::NoTime, line, &[b'x'; 99]));
-        let inputs = [input("a", 9_900, tally), input("b", 0, InputTally::default())];
-        let (summaries, tallies) =
-            inputs.into_iter().map(|input| (input.summary, input.tally)).unzip();
-        let counts = Counts { inputs: tallies, ..Counts::default() };
-        let tally = Tally { header: Header::of_inputs(summaries), counts };
-        assert!(not_understood(&tally, 50.0).is_some_and(|text| text.starts_with("a: ")));
-    }
-
-    fn examined(log: &str) -> Probe {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("access.log");
-        std::fs::write(&path, log).unwrap();
-        examine(&expand(&[path.into()])[0], &Hints::default()).unwrap()
-    }
-
-    /// An audit does not look at the request of a line without a user agent.
-    #[test]
-    fn a_request_that_cannot_be_read_matters_only_with_a_user_agent() {
-        let line = |request: &str, user_agent: &str| {
-            format!(
-                "192.0.2.1 - - [01/Mar/2026:12:00:00 +0000] \"{request}\" 400 5 \"-\" \"{user_agent}\"\n"
-            )
+    fn the_lowest_of_three_rates_counts() {
+        let low = |crawlers, sample| {
+            let tally = tally(crawlers, sample);
+            ParseRate::too_low(&tally, false, 90.0).map(|rate| (rate.of, rate.described()))
         };
-        let log = line("GET / HTTP/1.1", "curl/8")
-            + &line("\\x16\\x03\\x01", "-")
-            + &line("\\x16\\x03\\x01", "curl/8");
-        let probe = examined(&log);
-        assert_eq!((probe.lines, probe.records, probe.rejected_lines()), (3, 2, 1));
-        assert_eq!(probe.rejected, BTreeMap::from([(Reject::BadRequest, 1)]));
-        assert_eq!(probe.shown.iter().map(|(line, ..)| *line).collect::<Vec<_>>(), [3]);
+        assert_eq!(low((90, 10), (90, 10)), None);
+        let of_crawlers =
+            "40 of 46 lines of crawlers parsed (87.0 %), first unparsed line: 10 (bad-time)";
+        assert_eq!(low((40, 6), (90, 10)), Some((RateOf::Crawlers, of_crawlers.to_owned())));
+        let of_sample = "80.0 % of the lines that are not of crawlers parsed, by a sample that was \
+                         read in full, first unparsed line: 80 (bad-status)";
+        assert_eq!(low((40, 6), (80, 20)), Some((RateOf::Sample, of_sample.to_owned())));
     }
 
+    /// A few lines that could not be read are odd lines, if it is known that others can be read.
     #[test]
-    fn all_rejected_lines_are_counted_and_the_first_three_shown() {
-        let record = "192.0.2.1 - - [01/Mar/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n";
-        let probe = examined(&format!("{record}a\nb\n\nc\nd\ne\n{record}"));
-        assert_eq!((probe.lines, probe.records, probe.rejected_lines()), (8, 2, 5));
-        assert_eq!(probe.skipped.into_values().collect::<Vec<_>>(), [1]);
-        let shown = |(line, _, text): &(u64, Reject, Box<[u8]>)| (*line, text[0]);
-        let shown: Vec<_> = probe.shown.iter().map(shown).collect();
-        assert_eq!(shown, [(2, b'a'), (3, b'b'), (5, b'c')]);
+    fn few_lines_matter_if_they_are_all_that_is_known() {
+        let is_low = |crawlers, sample, is_any_read| {
+            ParseRate::too_low(&tally(crawlers, sample), is_any_read, 90.0).is_some()
+        };
+        assert!(is_low((0, 2), (0, 0), false) && is_low((0, 0), (0, 2), false));
+        assert!(!is_low((0, 2), (0, 0), true) && !is_low((0, 2), (1, 0), false));
+        assert!(!is_low((1, 4), (0, 4), false));
+        assert!(is_low((1, 5), (0, 0), true) && is_low((1, 0), (0, 5), true));
     }
 }

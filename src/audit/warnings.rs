@@ -35,7 +35,11 @@ pub(crate) fn warnings(audit: &ReportModel, header: &Header, failures: Vec<Strin
     warnings.extend(cut_message(cut.map(|(name, _)| name.as_str())));
     warnings.extend(about_inputs(
         audit,
-        |input| input.summary.format.is_none() && input.summary.lines_tried > 0,
+        |input| {
+            // It is among those that could not be read.
+            let is_unread = audit.unread.is_some() && input.tally.rejected_lines() > 0;
+            input.summary.format.is_none() && input.summary.lines_tried > 0 && !is_unread
+        },
         "format not recognised; set it with --log-format",
     ));
     warnings.extend(about_inputs(
@@ -93,9 +97,7 @@ fn about_inputs(
 
 /// The limitations of the formats of some inputs.
 fn about_format(audit: &ReportModel, limitation: Limitation) -> Option<String> {
-    let has_limitation = |input: &&Input| {
-        input.summary.format.as_ref().is_some_and(|format| format.limitations.contains(&limitation))
-    };
+    let has_limitation = |input: &&Input| input.has_limitation(limitation);
     let inputs = audit.inputs.iter().filter(has_limitation);
     let mut names: Vec<&str> = inputs
         .filter_map(|input| input.summary.format.as_ref())
@@ -278,7 +280,8 @@ fn foreign_files(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
 /// The logs have requests, but none of a known crawler.
 fn no_crawlers(audit: &ReportModel) -> Option<String> {
     let lines: u64 = sum(audit.inputs.iter().map(|input| input.tally.parsed_lines()));
-    (lines > 0 && audit.total().requests == 0 && no_user_agents(audit).is_none()).then(|| {
+    let is_known = audit.unread.is_some() || no_user_agents(audit).is_some();
+    (lines > 0 && audit.total().requests == 0 && !is_known).then(|| {
         let has_unknown =
             !audit.unknown_crawlers.is_empty() || audit.other_unknown_crawlers.is_some();
         let unknown = match has_unknown {

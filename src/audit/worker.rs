@@ -32,7 +32,7 @@ use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{Judge, decision_cache::DecisionCache, origin_history::OriginHistory};
 use crate::logs::record::{Fields, Record, Scratch};
-use crate::logs::{LineContent, format::Format, usual::UsualFields};
+use crate::logs::{format::Format, reject::Reject};
 use crate::measures::{example::Position, reactions::ReactionLimits, request::JudgedRequest};
 use crate::measures::{request_kind::RequestKind, sums::Span};
 use crate::merge::{Merge, merge_fields};
@@ -208,6 +208,8 @@ pub(crate) struct Worker<'a> {
     last_asked: Option<Arc<OriginKey>>,
     /// Whether the lines of the chunk have an envelope.
     is_wrapped: bool,
+    /// The last line of the beginning of the file, of which all lines are read in full.
+    head_end: u64,
     /// Whether nothing is counted that needs the path of each request.
     has_plain_requests: bool,
 }
@@ -239,6 +241,7 @@ impl<'a> Worker<'a> {
             client_requests: Vec::new(),
             last_asked: None,
             is_wrapped: false,
+            head_end: 0,
             has_plain_requests: context.draft.is_none()
                 && context.sessions.is_none()
                 && !context.paths,
@@ -246,14 +249,14 @@ impl<'a> Worker<'a> {
     }
 
     /// Adds up the lines of `chunk`, puts the violating requests among them into `evidence`,
-    /// and gives how many lines there were.
+    /// and gives how many lines there were. Lines up to `head_end` are read one by one.
     pub(crate) fn audit(
         &mut self,
         chunk: &Chunk,
-        format: &Format,
+        (format, head_end): (&Format, u64),
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) -> u64 {
-        self.is_wrapped = format.is_wrapped();
+        (self.is_wrapped, self.head_end) = (format.is_wrapped(), head_end);
         self.sites.turn_to(self.context.from_paths[chunk.file.index()].as_ref());
         let place = (chunk.file, chunk.sequence);
         let mut reading = Reading {
@@ -271,7 +274,10 @@ impl<'a> Worker<'a> {
             None if reader.objects().is_some() => MarkKind::Bits,
             None => MarkKind::None,
         };
-        let lines = MarkedLines::new(&chunk.bytes, &mut marks, kind);
+        let mut lines = MarkedLines::new(&chunk.bytes, &mut marks, kind);
+        while reading.position.line <= head_end
+            && self.audit_next(&mut lines, &mut reader, &mut reading)
+        {}
         if reading.days.is_some() {
             // It may have another counter.
             self.visitors.minute.forget();
@@ -283,18 +289,7 @@ impl<'a> Worker<'a> {
             None if kind == MarkKind::Bits => {
                 self.audit_objects(lines, &mut reader, &mut reading);
             }
-            _ => {
-                for (line, quotes) in lines {
-                    let usual = quotes
-                        .zip(layout)
-                        .and_then(|(quotes, layout)| UsualFields::of(line, quotes, layout));
-                    let read = match usual {
-                        Some(usual) => LineContent::Fields(usual.fields()),
-                        None => reader.line(line),
-                    };
-                    self.audit_line(line, &read, &mut reading);
-                }
-            }
+            _ => while self.audit_next(&mut lines, &mut reader, &mut reading) {},
         }
         let Reading { position, tally, days, scratch, .. } = reading;
         if let Some(sessions) = &self.context.sessions {
@@ -341,15 +336,19 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn count_unknown_crawler(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) {
+    fn count_unknown_crawler(
+        &mut self,
+        fields: &Fields<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Reject> {
         let user_agent = fields.user_agent(scratch);
         let key = &user_agent[..user_agent.len().min(UNKNOWN_USER_AGENT_BYTES_MAX)];
         let mut declared_names = std::mem::take(&mut self.declared_names);
         let name = declared_names.of(key);
         let ruled = self.rule_unlisted(fields, scratch, name);
         self.declared_names = declared_names;
-        let time = ruled.map(|UnlistedRuled { time, .. }| time);
-        let sampled = sampled(ruled);
+        let time = ruled.ok().map(|UnlistedRuled { time, .. }| time);
+        let sampled = sampled(ruled.ok());
         let day = time.map(|time| self.context.zone.day_of(time));
         self.counter.clients.automated.add(day, sampled);
         let user_agent = fields.user_agent(scratch);
@@ -357,6 +356,7 @@ impl<'a> Worker<'a> {
         let tally = self.counter.unknown_crawlers.entry(key);
         tally.sums.absorb(sampled.judged);
         tally.span.absorb(time.map(Span::at));
+        ruled.map(|_| ())
     }
 
     fn count(

@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use crate::error::Result;
-use crate::input::chunks::{Chunk, Chunks};
+use crate::input::chunks::{Chunk, Chunks, HEAD_BYTES_MAX};
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 use crate::pipeline::in_order::ResultSender;
@@ -55,7 +55,7 @@ impl BatchReader<'_> {
             let file = FileId::from_index(index);
             let mut chunks = Chunks::of_log(file, opened, self.options.batch_bytes);
             let writing = self.options.writing.unwrap_or_else(|| writing_of(&source.name));
-            let head = chunks.head();
+            let head = chunks.head(HEAD_BYTES_MAX);
             // An empty list has no header, and no rows that would need one.
             let has_rows = !head.is_empty();
             let writing = if has_rows { writing } else { ListSyntax::Lines };

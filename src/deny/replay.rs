@@ -6,6 +6,7 @@
 use std::{collections::BTreeMap, net::IpAddr, path::Path, sync::Arc};
 
 use crate::audit::client::client_address;
+use crate::audit::probe::detected_format;
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
 use crate::crawlers::networks::{Network, Networks};
 use crate::crawlers::{identify::Identified, pattern::Pattern, registry::Registry};
@@ -13,9 +14,9 @@ use crate::error::{Error, Result};
 use crate::input::chunks::{Chunk, Chunks};
 use crate::input::source::{FileId, Source};
 use crate::input::{lines::lines, open::open};
+use crate::logs::LineContent;
 use crate::logs::format::{Format, Hints};
 use crate::logs::record::{Record, Scratch};
-use crate::logs::{LineContent, detect::detect};
 use crate::numbers::{counted, grouped};
 use crate::table::escape::visible;
 use crate::url::path::Target;
@@ -117,8 +118,7 @@ impl<'a> Replay<'a> {
         for source in sources {
             let mut chunks =
                 Chunks::of_log(FileId::from_index(0), open(source, &Arc::default())?, CHUNK_BYTES);
-            let detected = detect(lines(chunks.head()), hints).format;
-            let mut format = detected.unwrap_or_else(Format::combined);
+            let mut format = detected_format(&mut chunks, hints).reading_format();
             while let Some(chunk) = chunks.next_chunk(Vec::new()) {
                 self.chunk(&chunk, &format, &source.name, &mut cache);
                 format.advance(&chunk.bytes);

@@ -8,7 +8,7 @@ use super::content_hash::{ContentSketch, Sketcher};
 use super::lines::{LINE_BYTES_MAX, excess_bytes};
 use super::{log_text::LogText, open::Opened, raw_reader::ReadError, source::FileId};
 
-/// The most bytes that [`Chunks::head`] returns.
+/// The bytes at the beginning of a file that usually show its format.
 pub const HEAD_BYTES_MAX: usize = 256 << 10;
 
 /// The kept bytes of a line: enough to see that it is too long, with or without a CR at its end.
@@ -92,11 +92,13 @@ impl Chunks {
         }
     }
 
-    /// The whole lines in the first bytes of the file, to detect its format. Call it before the
+    /// The whole lines in the first bytes of the file, at most so many, to detect its format. Call it before the
     /// first chunk; it consumes nothing.
-    pub fn head(&mut self) -> &[u8] {
-        let ended = self.ahead.extend_to(HEAD_BYTES_MAX);
+    pub fn head(&mut self, bytes_max: usize) -> &[u8] {
+        let ended = self.ahead.extend_to(bytes_max);
         let bytes = self.ahead.unread();
+        let bytes = &bytes[..bytes.len().min(bytes_max)];
+        let ended = ended.filter(|_| bytes.len() == self.ahead.unread().len());
         match ended {
             Some(Ok(())) => bytes,
             _ => &bytes[..memrchr(b'\n', bytes).map_or(0, |lf| lf + 1)],
@@ -330,7 +332,7 @@ mod tests {
         for size in SIZES {
             let mut chunks = chunks(Cursor::new(bytes.to_vec()), size);
             if size % 2 == 0 {
-                chunks.head(); // must change nothing
+                chunks.head(HEAD_BYTES_MAX); // must change nothing
             }
             let seen = read_content(chunks);
             let found: Vec<&[u8]> = seen.lines.iter().map(|(_, line)| &line[..]).collect();
@@ -382,7 +384,9 @@ mod tests {
 
     #[test]
     fn the_head_is_whole_lines_and_takes_nothing_away() {
-        let head = |text: &str, size| chunks(Cursor::new(text.to_owned()), size).head().to_vec();
+        let head = |text: &str, size| {
+            chunks(Cursor::new(text.to_owned()), size).head(HEAD_BYTES_MAX).to_vec()
+        };
         assert_eq!(head("a\nb", 1), b"a\nb");
         assert_eq!(head("", 1), b"");
         let long = "0123456789\n".repeat(100_000);

@@ -149,6 +149,14 @@ impl<'a, 'm> MarkedLines<'a, 'm> {
         Some((line.strip_suffix(b"\r").unwrap_or(line), true))
     }
 
+    /// The next line, with the places of its quotes if it is usual and has them.
+    pub(crate) fn next_of_any_kind(&mut self) -> Option<(&'a [u8], Option<SixQuotes<'a>>)> {
+        match self.kind {
+            MarkKind::Bits => self.next_by(|_| None).map(|(line, _)| (line, None)),
+            MarkKind::Places | MarkKind::None => self.next(),
+        }
+    }
+
     /// The text of the last line and of some others.
     #[inline(always)]
     pub(crate) fn text(&self) -> &'a [u8] {

@@ -25,7 +25,7 @@ use memchr::{memchr, memmem, memrchr};
 use crate::url::path::split_scheme;
 
 use super::field::{RawField, find_near};
-use super::record::{Fields, RequestFields};
+use super::record::{Fields, RequestFields, Scratch};
 use super::{LineContent, escape::Escaping, host::is_address, reject::Reject, request};
 use super::{response::ResponseFields, signature::Rest, time::Time};
 
@@ -82,6 +82,18 @@ pub(crate) fn combined_with_ident_host(line: &[u8]) -> LineContent<'_> {
         Ok(CombinedFields { host, client, front, end })
     });
     fields(found, RequestFields::Line)
+}
+
+/// Why a line, which has an unknown format, is not combined.
+pub(crate) fn reason(line: &[u8]) -> Reject {
+    match combined(line) {
+        _ if line.starts_with(b"{") => Reject::OtherFormat,
+        LineContent::Fields(fields) => {
+            fields.record(&mut Scratch::default()).err().unwrap_or(Reject::OtherFormat)
+        }
+        LineContent::Reject(reason) => reason,
+        LineContent::Skip(_) => Reject::OtherFormat,
+    }
 }
 
 /// The columns before the time.

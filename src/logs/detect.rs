@@ -1,4 +1,4 @@
-//! Detects the format of a file from its first lines; and error logs, which lie beside access logs, but have
+//! Detects the format of a file from some of its lines; and error logs, which lie beside access logs, but have
 //! no requests.
 
 use crate::numbers::counted;
@@ -7,9 +7,9 @@ use crate::time::Zone;
 use super::envelope::{Envelope, EnvelopeKind};
 use super::format::{Explained, Format, Hints};
 use super::registry::{BuiltinFormat, ENTRIES};
-use super::{LineContent, parser::LineParser, record::Scratch, reject::Limitation};
+use super::{parser::LineParser, plausible::Shown, record::Scratch, reject::Limitation};
 
-/// The number of lines that are tried first.
+/// The number of lines that are tried first, from all places that are known.
 const LINES_AT_FIRST: usize = 100;
 
 /// The number of lines that are tried if no format can read any of the first.
@@ -18,13 +18,18 @@ const LINES_MAX: usize = 2_000;
 /// The deepest nesting of envelopes.
 const WRAPPERS_MAX: usize = 2;
 
-/// This many records without a single user agent are not a coincidence.
-const RECORDS_WITHOUT_USER_AGENT_MIN: usize = 10;
+impl Detection {
+    /// The format by which the lines are read.
+    pub(crate) fn reading_format(&self) -> Format {
+        let of_none = || if self.lines_tried == 0 { Format::combined() } else { Format::unknown() };
+        self.format.clone().unwrap_or_else(of_none)
+    }
+}
 
 /// The result of detection.
 #[derive(Clone, Debug)]
 pub struct Detection {
-    /// `None` if no format can read any line, and the file declares none.
+    /// `None` if no format can read any line, and the file declares none; or if it is not certain.
     pub format: Option<Format>,
     /// The number of lines that were tried; 0 if there are only blank lines and comments.
     pub lines_tried: usize,
@@ -47,22 +52,35 @@ fn builtin(entry: &BuiltinFormat, head: &[&[u8]], hints: &Hints) -> Option<Forma
     Some(format.with_limitations(entry.limitations))
 }
 
-/// Tries all formats on the first of `lines`, and chooses the one that reads most of them; of
+/// Tries all formats on some of `lines`, and chooses the one that reads most of them; of
 /// several, the one that explains most of a line. A format in `hints` is always chosen. Lines may
 /// have an envelope, see `envelope.rs`.
-pub fn detect<'a>(lines: impl IntoIterator<Item = &'a [u8]>, hints: &Hints) -> Detection {
-    let lines: Vec<&[u8]> = lines
-        .into_iter()
-        .filter(|line| !line.trim_ascii_start().is_empty())
-        .take(LINES_MAX)
-        .collect();
+pub fn detect<'a, L>(lines: L, hints: &Hints) -> Detection
+where
+    L: IntoIterator<Item = &'a [u8], IntoIter: Clone>,
+{
+    let is_blank = |line: &&[u8]| line.trim_ascii_start().is_empty();
+    let lines = lines.into_iter().filter(|line| !is_blank(line));
+    let some = some_of(lines.clone(), LINES_AT_FIRST);
+    let detection = detect_among(&some, hints);
     // A stream may begin with startup messages of its server.
-    let first = &lines[..lines.len().min(LINES_AT_FIRST)];
-    let detection = detect_among(first, hints);
     match detection.lines_parsed {
-        0 if lines.len() > first.len() => detect_among(&lines, hints),
+        0 if some.len() == LINES_AT_FIRST => detect_among(&some_of(lines, LINES_MAX), hints),
         _ => detection,
     }
+}
+
+/// At most `count_max` of `lines`: half of them the first, the others from all places.
+fn some_of<'a>(lines: impl Iterator<Item = &'a [u8]> + Clone, count_max: usize) -> Vec<&'a [u8]> {
+    let first = count_max / 2;
+    let others = lines.clone().count().saturating_sub(first);
+    let wanted = others.min(count_max - first);
+    let mut some: Vec<&[u8]> = lines.clone().take(first).collect();
+    // The last one of each part, so that the end of the lines is among them.
+    let is_last = |at: &usize| (at + 1) * wanted / others > at * wanted / others;
+    let spread = (0..others).zip(lines.skip(first)).filter(|(at, _)| is_last(at));
+    some.extend(spread.map(|(_, line)| line));
+    some
 }
 
 fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
@@ -85,7 +103,13 @@ fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
         best.format = Some(Format::new("error-log", LineParser::ErrorLog, Zone::UTC));
     }
     best.why = why(&best, hints);
-    best.format = best.format.map(|format| with_missing_user_agent(format, head));
+    let Some(format) = &best.format else { return best };
+    let shown = Shown::by(format, head);
+    // What two layouts explain is not guessed.
+    if let Some(doubt) = shown.doubt().filter(|_| hints.format.is_none()) {
+        return Detection { format: None, why: format!("{}, {doubt}", best.why), ..best };
+    }
+    best.format = best.format.map(|format| shown.complete(format));
     best
 }
 
@@ -121,10 +145,12 @@ fn unwrapped<'a>(kind: EnvelopeKind, head: &[&'a [u8]]) -> impl Iterator<Item = 
 
 /// The tag of the first line that `format` can read.
 fn writer<'a>(kind: EnvelopeKind, format: &Format, head: &[&'a [u8]]) -> &'a [u8] {
-    let mut reader = format.reader();
+    let (mut reader, mut scratch) = (format.reader(), Scratch::default());
     let wrapped = head.iter().filter_map(|line| kind.unwrap(line));
-    let mut read = wrapped
-        .filter(|wrapped| reader.explains(wrapped.line.value(&mut Vec::new())) == Explained::Whole);
+    let mut read = wrapped.filter(|wrapped| {
+        let line = wrapped.line.value(&mut Vec::new()).to_vec();
+        reader.explains(&line, &mut scratch) == Explained::Whole
+    });
     read.next().map_or(b"", |wrapped| wrapped.tag)
 }
 
@@ -141,29 +167,11 @@ fn bare_candidates(head: &[&[u8]], hints: &Hints) -> Vec<Format> {
 
 /// The number of lines that are not skipped, and how many of them are explained.
 fn try_on(format: &Format, head: &[&[u8]]) -> (usize, usize) {
-    let mut reader = format.reader();
-    let explained: Vec<Explained> = head.iter().map(|line| reader.explains(line)).collect();
+    let (mut reader, mut scratch) = (format.reader(), Scratch::default());
+    let explained = |line: &&[u8]| reader.explains(line, &mut scratch);
+    let explained: Vec<Explained> = head.iter().map(explained).collect();
     let count = |kind| explained.iter().filter(|&&explained| explained == kind).count();
     (head.len() - count(Explained::Skipped), count(Explained::Whole))
-}
-
-/// Some servers write the user agent only if they are configured to.
-fn with_missing_user_agent(format: Format, head: &[&[u8]]) -> Format {
-    let (mut reader, mut scratch) = (format.reader(), Scratch::default());
-    let mut records = 0;
-    for line in head {
-        if let LineContent::Fields(fields) = reader.line(line) {
-            if fields.user_agent(&mut scratch) != b"-" {
-                return format;
-            }
-            records += 1;
-        }
-    }
-    let is_known = format.limitations().contains(&Limitation::NoCrawlUserAgent);
-    if records < RECORDS_WITHOUT_USER_AGENT_MIN || is_known {
-        return format;
-    }
-    format.with_limitations(&[Limitation::NoUserAgent])
 }
 
 fn why(detection: &Detection, hints: &Hints) -> String {

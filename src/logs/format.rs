@@ -13,9 +13,10 @@ use crate::time::Zone;
 
 use super::envelope::{Envelope, Stream};
 use super::json::{Json, own_names::OwnNames};
+use super::plausible::{is_plausible, may_be_user_agent};
 use super::reject::{Limitation, Reject, Skip};
 use super::{LINE_BYTES_MAX, LineContent, NoRecord, parser::LineParser};
-use super::{proxies::Captures, usual::UsualLayout};
+use super::{proxies::Captures, record::Scratch, usual::UsualLayout};
 
 /// A log format with its state at one line of a file. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -27,22 +28,34 @@ pub struct Format {
     parser: LineParser,
     pieces: Pieces,
     zone: Zone,
+    /// Whether dates in digits have the month first.
+    is_month_first: bool,
 }
 
 /// Whether the previous line of standard output or error is to be continued.
 type Pieces = [bool; 2];
 
 impl Format {
-    /// The format for files that no format explains.
+    /// The format for files without lines to detect it by.
     pub(crate) fn combined() -> Format {
         Format::new("combined", LineParser::Combined, Zone::UTC)
+    }
+
+    /// The format for files whose lines no format explains.
+    pub(crate) fn unknown() -> Format {
+        Format::new("unknown", LineParser::Unknown, Zone::UTC)
     }
 
     /// The format `name` with the layout `parser`; times without a zone are in `zone`.
     pub(crate) fn new(name: &str, parser: LineParser, zone: Zone) -> Format {
         let (limitations, envelopes) = (parser.limitations().into(), Arc::default());
         let (name, pieces) = (name.into(), Pieces::default());
-        Format { name, limitations, envelopes, parser, pieces, zone }
+        Format { name, limitations, envelopes, parser, pieces, zone, is_month_first: false }
+    }
+
+    /// The same, with the month first in dates in digits.
+    pub(super) fn with_month_first(self) -> Format {
+        Format { is_month_first: true, ..self }
     }
 
     /// Adds limitations.
@@ -176,9 +189,9 @@ impl Reader {
         if line.len() > LINE_BYTES_MAX {
             return LineContent::Reject(Reject::TooLong);
         }
-        let Format { parser, zone, envelopes, pieces, .. } = &mut self.format;
+        let Format { parser, zone, envelopes, pieces, is_month_first, .. } = &mut self.format;
         if envelopes.is_empty() {
-            return read(line, parser, zone);
+            return in_order(read(line, parser, zone), *is_month_first);
         }
         if line.trim_ascii_start().is_empty() {
             return LineContent::Skip(Skip::Blank);
@@ -189,8 +202,14 @@ impl Reader {
         };
         match read(opened.line, parser, zone) {
             LineContent::Reject(_) if opened.is_foreign => LineContent::Skip(Skip::NotAccess),
-            line => line,
+            line => in_order(line, *is_month_first),
         }
+    }
+
+    /// The layout of usual lines; `None` if the format has none.
+    #[inline(always)]
+    pub(crate) fn usual_layout(&self) -> Option<UsualLayout> {
+        self.format.usual_layout()
     }
 
     /// The layout of objects, if lines may be read by the places of their quotes: see [`Json::find`].
@@ -204,9 +223,12 @@ impl Reader {
     }
 
     /// How well the format explains `line`; stricter than reading it.
-    pub(super) fn explains(&mut self, line: &[u8]) -> Explained {
-        let has_time = match self.line(line) {
-            LineContent::Fields(fields) => fields.has_time(),
+    pub(super) fn explains(&mut self, line: &[u8], scratch: &mut Scratch) -> Explained {
+        let is_request = match self.line(line) {
+            LineContent::Fields(fields) => {
+                let has_user_agent = may_be_user_agent(fields.user_agent(scratch));
+                is_plausible(fields.record(scratch), has_user_agent)
+            }
             LineContent::Skip(_) => return Explained::Skipped,
             LineContent::Reject(_) => false,
         };
@@ -216,7 +238,7 @@ impl Reader {
             open(envelopes, line, &mut Pieces::default(), Some(&mut unwrapped))
                 .is_ok_and(|opened| parser.is_whole(opened.line))
         };
-        if has_time && is_whole(line) { Explained::Whole } else { Explained::No }
+        if is_request && is_whole(line) { Explained::Whole } else { Explained::No }
     }
 }
 
@@ -240,6 +262,15 @@ fn read<'r>(line: &'r [u8], parser: &'r mut LineParser, zone: &'r Zone) -> LineC
         _ => {}
     }
     parser.line(line, zone)
+}
+
+/// The line with its date in the order of the file.
+#[inline(always)]
+fn in_order(read: LineContent<'_>, is_month_first: bool) -> LineContent<'_> {
+    match read {
+        LineContent::Fields(fields) if is_month_first => LineContent::Fields(fields.month_first()),
+        read => read,
+    }
 }
 
 /// A line without its envelopes.

@@ -15,6 +15,7 @@ mod envelope;
 
 mod apache_format;
 mod nginx_format;
+pub(crate) mod plausible;
 pub mod template;
 
 mod cdx;
@@ -27,7 +28,7 @@ mod w3c;
 
 pub mod field_kind;
 pub mod record;
-mod sample;
+pub(crate) mod sample;
 
 mod host;
 pub mod request;

@@ -55,6 +55,8 @@ pub enum LineParser {
     Cdx(Cdx),
     /// An error log: no line is a request.
     ErrorLog,
+    /// Not known: no line can be read.
+    Unknown,
 }
 
 impl LineParser {
@@ -82,6 +84,7 @@ impl LineParser {
             LineParser::AwsS3 => aws::s3(line).into(),
             LineParser::Cdx(cdx) => cdx.line(line),
             LineParser::ErrorLog => LineContent::Skip(Skip::NotAccess),
+            LineParser::Unknown => LineContent::Reject(combined::reason(line)),
         }
     }
 

@@ -225,9 +225,28 @@ impl<'a> Fields<'a> {
         matches!(self.rest, Rest::Signature(_))
     }
 
-    /// Whether the time is valid.
-    pub(super) fn has_time(&self) -> bool {
-        self.time.read().is_some()
+    /// The same; a date in digits has the month first.
+    pub(super) fn month_first(self) -> Fields<'a> {
+        match self.time {
+            Time::Text(text) => Fields { time: Time::MonthFirst(text), ..self },
+            _ => self,
+        }
+    }
+
+    /// The text after the user agent, if the layout has any.
+    pub(super) fn tail(&self) -> &'a [u8] {
+        match self.rest {
+            Rest::Tail(tail) => tail,
+            Rest::Signature(_) | Rest::Offset(_) => b"",
+        }
+    }
+
+    /// The time as written, if it is one text with a form that is not declared.
+    pub(super) fn time_text(&self) -> Option<&'a [u8]> {
+        match self.time {
+            Time::Text(text) | Time::MonthFirst(text) | Time::Local(text, _) => Some(text),
+            Time::Columns(..) | Time::Pattern(..) => None,
+        }
     }
 
     /// The time of the request; `None` if it is not valid.

@@ -69,7 +69,7 @@ formats! {
         |head, _| is_most_of(head, is_ingress_nginx).then_some(LineParser::Combined);
         r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2" 412 0.005 [default-web-80] [] 10.0.2.1:80 10353 0.004 200 cc21d9b0cf5c432b8c7e98aeb7988cd2"#
     "varnish" "varnishncsa's default: combined with absolute targets" []
-        |head, _| is_most_of(head, is_varnish).then_some(LineParser::Varnish);
+        |head, hints| is_most_of(head, is_varnish).then(|| varnish(head, hints));
         r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET http://example.com/music/ HTTP/1.1" 200 10353 "-" "Examplebot/1.2""#
     "lighttpd" "lighttpd's default: combined with the host in the second column" []
         |head, _| is_most_of(head, is_lighttpd).then_some(LineParser::Lighttpd);
@@ -165,6 +165,13 @@ formats! {
 
 fn json(dialect: JsonDialect, head: &[&[u8]]) -> Option<LineParser> {
     Json::detected(dialect, head, None).map(LineParser::Json)
+}
+
+/// The hosts of absolute targets are our own only if the user says so, with the format or with their names: in a log of
+/// another server, strangers can write any.
+fn varnish(head: &[&[u8]], hints: &Hints) -> LineParser {
+    let is_named = head.is_empty() || hints.format.is_some();
+    if is_named { LineParser::Varnish } else { LineParser::Combined }
 }
 
 /// Gandi has one format for all sites.

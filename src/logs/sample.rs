@@ -21,6 +21,7 @@ impl Fields<'_> {
     #[inline]
     pub(crate) fn is_sampled(&self) -> bool {
         let (Time::Text(time)
+        | Time::MonthFirst(time)
         | Time::Local(time, _)
         | Time::Columns(_, time, _)
         | Time::Pattern(time, ..)) = self.time;

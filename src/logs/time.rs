@@ -18,6 +18,8 @@ const PATTERN_BYTES_MAX: usize = 100;
 pub(crate) enum Time<'a> {
     /// With its own zone, or a number since the epoch.
     Text(&'a [u8]),
+    /// The same; a date in digits has the month first.
+    MonthFirst(&'a [u8]),
     /// Without a zone, it is in this one.
     Local(&'a [u8], &'a Zone),
     /// Two columns, `2026-01-31` and `23:59:59`.
@@ -38,6 +40,10 @@ impl Time<'_> {
     pub(crate) fn read(self) -> Option<UtcTime> {
         match self {
             Time::Text(text) => parse(text),
+            Time::MonthFirst(text) => match numeric_date(text) {
+                Some(_) => parse_in_digits(text, true),
+                None => parse(text),
+            },
             Time::Local(text, zone) => parse(text).or_else(|| zone.time_of(parse_civil(text)?)),
             Time::Columns(date, time, zone) => {
                 let mut text = [b'T'; RFC3339_BYTES_MAX];
@@ -84,7 +90,7 @@ pub(super) fn parse(text: &[u8]) -> Option<UtcTime> {
     match text.get(2) {
         Some(b'/') => match text.try_into() {
             Ok(text) => parse_clf(text),
-            Err(_) => parse_clf_with_fraction(text).or_else(|| parse_cpanel(text)),
+            Err(_) => parse_clf_with_fraction(text).or_else(|| parse_in_digits(text, false)),
         },
         _ => match text.get(4) {
             Some(b'-') => parse_rfc3339(text),
@@ -105,13 +111,25 @@ fn parse_clf_with_fraction(text: &[u8]) -> Option<UtcTime> {
     parse_clf(&whole)
 }
 
-/// cPanel's `04/17/2025:05:10:56 -0000`, with the month first.
-fn parse_cpanel(text: &[u8]) -> Option<UtcTime> {
+/// `17/04/2025:05:10:56 +0000`
+pub(crate) const NUMERIC_TIME_BYTES: usize = 25;
+
+/// The first two numbers of a time with its date in digits.
+pub(crate) fn numeric_date(text: &[u8]) -> Option<(i8, i8)> {
+    let text: &[u8; NUMERIC_TIME_BYTES] = text.try_into().ok()?;
+    let is_date = text[2] == b'/' && text[5] == b'/' && text[10] == b':';
+    is_date.then_some((two_digits(text, 0)?, two_digits(text, 3)?))
+}
+
+/// `17/04/2025:05:10:56 +0000`, as the common log format orders it, or cPanel's `04/17/2025:05:10:56 -0000`, with
+/// the month first.
+fn parse_in_digits(text: &[u8], is_month_first: bool) -> Option<UtcTime> {
     const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
-    let text: &[u8; 25] = text.try_into().ok()?;
-    let month = usize::try_from(two_digits(text, 0)?.checked_sub(1)?).ok()?;
+    let (first, second) = numeric_date(text)?;
+    let (month, day_at) = if is_month_first { (first, 3) } else { (second, 0) };
+    let month = usize::try_from(month.checked_sub(1)?).ok()?;
     let mut whole = [0; 26];
-    whole[..2].copy_from_slice(&text[3..5]);
+    whole[..2].copy_from_slice(&text[day_at..day_at + 2]);
     whole[2] = b'/';
     whole[3..6].copy_from_slice(MONTHS.chunks_exact(3).nth(month)?);
     whole[6..].copy_from_slice(&text[5..]);
@@ -296,7 +314,9 @@ impl LastMinute {
     /// The second of a `time` in that minute.
     #[inline(always)]
     fn second_of(&mut self, time: Time<'_>) -> Option<i8> {
-        let (Time::Text(text) | Time::Local(text, _)) = time else { return self.forget_and_none() };
+        let (Time::Text(text) | Time::MonthFirst(text) | Time::Local(text, _)) = time else {
+            return self.forget_and_none();
+        };
         match text.len() {
             26 => self.second_in::<26, 18>(text),
             25 => self.second_in::<25, 17>(text),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::extent::{ReadRange, ReadRangeEnd};
-use crate::audit::parse_rate::{falls_short, is_something_else};
+use crate::audit::parse_rate::not_understood;
 use crate::audit::tally::build::{Run, in_order};
 use crate::audit::tally::header::{self, InputSummary};
 use crate::audit::tally::{Tally, counter::Counter, merge::continued};
@@ -106,22 +106,14 @@ impl SiteIngest<'_> {
             let Some((reached, present)) = end.reached.as_ref().zip(file.as_ref()) else {
                 continue;
             };
-            let parsed = input.parsed + of_file.parsed;
-            let rejected = input.rejected + of_file.rejected;
+            let log = (&*present.source.name, end.input.format.as_ref());
             if input.id == 0 && !reached.marks.starts_with(&input.reached.marks) {
                 problems.is_rotated = true;
                 wrong.insert(end.file);
-            } else if falls_short(parsed, rejected, self.min_parse_rate)
-                || is_something_else(parsed, of_file.unread_bytes, self.min_parse_rate)
+            } else if let Some(why) =
+                not_understood(&of_file.tally, log, input.parsed, self.min_parse_rate)
             {
-                let format = end.input.format.as_ref().map_or("unknown", |format| &format.name);
-                problems.not_understood.insert(format!(
-                    "{name}: read as {format}: {parsed} of {} lines parsed; its new lines were \
-                     not counted. To see why, run: botaudit formats detect '{name}'; to set the \
-                     format, use log_format; to accept the file, use min_parse_rate",
-                    parsed + rejected,
-                    name = present.source.name,
-                ));
+                problems.not_understood.insert(why);
                 wrong.insert(end.file);
             }
         }
@@ -182,6 +174,7 @@ impl SiteIngest<'_> {
                 may_be_cut: false,
                 sketch: None,
                 cut_bytes: 0,
+                proposal: None,
             });
             input.may_be_cut |= end.is_some_and(|end| end.input.ending.may_be_cut);
             input.size_bytes += tally.bytes;
@@ -256,8 +249,8 @@ impl SiteIngest<'_> {
             latest_day: of_file.latest.max(before.latest_day),
             format: end.input.format.clone().or_else(|| before.format.clone()),
             damage,
-            parsed: before.parsed + of_file.parsed,
-            rejected: before.rejected + of_file.rejected,
+            parsed: before.parsed + of_file.tally.parsed_lines(),
+            rejected: before.rejected + of_file.tally.rejected_lines(),
         };
         if input.damage != before.damage {
             for day in [before.last_day, last_day].into_iter().flatten() {

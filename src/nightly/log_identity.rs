@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::audit::parse_rate::examine;
+use crate::audit::probe::examine;
 use crate::input::content_hash::{Checkpoint, Prefix};
 use crate::input::copies::HEAD_BYTES;
 use crate::input::raw_reader::{ReadError, ReadErrorCause};

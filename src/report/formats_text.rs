@@ -1,6 +1,6 @@
 //! The log formats, and the detected format of a log, as text.
 
-use crate::audit::parse_rate::Probe;
+use crate::audit::probe::Probe;
 use crate::logs::{json::own_names::proposal, own_format, registry::ENTRIES};
 use crate::numbers::{grouped, percent};
 use crate::table::escape::{spelled_out, visible};

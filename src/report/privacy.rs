@@ -59,7 +59,7 @@ impl Privacy {
     /// Applies the settings to the examples and unknown user agents of `tally`.
     pub(crate) fn apply(&self, tally: &mut Tally) {
         for input in &mut tally.counts.inputs {
-            for (_, sample) in input.rejected.iter_mut().filter_map(|tally| tally.sample.as_mut()) {
+            for (_, sample) in input.rejects_mut().filter_map(|tally| tally.sample.as_mut()) {
                 *sample = self.line(sample).into();
             }
         }

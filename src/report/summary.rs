@@ -62,7 +62,7 @@ fn conduct_line(model: &PageModel<'_>) -> String {
 fn unread_line(model: &PageModel<'_>) -> String {
     let Some(unread) = &model.audit.unread else { return String::new() };
     let names = shown(&unread.names);
-    format!("  not read: more than half of the bytes of {names}\n")
+    format!("  not read in full: {names}\n")
 }
 
 /// Spoofed requests are not counted as violations of the crawlers.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::audit;
 use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
 use crate::audit::model::ReportModel;
-use crate::audit::parse_rate::{UnreadLogs, not_understood};
+use crate::audit::parse_rate::UnreadLogs;
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
 use crate::audit::repeated_content::refuse_repeated_pipes;
 use crate::audit::tally::{Tally, file::TALLY, header};
@@ -283,9 +283,6 @@ impl AuditRun {
         tally.header.rulings.not_fetched.extend(judged.not_fetched.clone());
         judged.judge.slow_message().iter().for_each(|slow| console.warn(slow));
         check_any_opened(&tally.header.inputs, &self.sources)?;
-        if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
-            return Err(Error::input(why));
-        }
         let sketches = tally.header.inputs.iter().map(|input| input.sketch.as_ref());
         let alike = refuse_repeated_pipes(&self.sources, sketches)?;
         tally.header.repeats.absorb(self.repeats.clone());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{ffi::OsString, thread::available_parallelism, time::Instant};
 
 use crate::archive::Store;
-use crate::audit::parse_rate::examine;
+use crate::audit::probe::examine;
 use crate::classify;
 use crate::classify::answer::{Detail, VerdictWord};
 use crate::classify::batch::BatchContext;

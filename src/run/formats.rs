@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::audit::parse_rate::examine;
+use crate::audit::probe::examine;
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, Source, expand};

@@ -32,6 +32,7 @@
 //! - `nights`: the summary of a night, and the first configuration.
 //! - `nothing_judged`: runs that could judge nothing say why.
 //! - `odd_logs`: line ends, encodings, and logs of which most cannot be read.
+//! - `parse_rate`: logs of which the lines of crawlers, or others, cannot be read.
 //! - `options`: each option of the table is found everywhere.
 //! - `output`: reports in one step, exit codes, equal bytes for any number of threads.
 //! - `overwrite`: no output is an input, and no foreign file is overwritten.
@@ -108,6 +109,7 @@ mod odd_logs;
 mod options;
 mod output;
 mod overwrite;
+mod parse_rate;
 mod pictures;
 mod program;
 mod promises;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_bytes::ByteBuf;
 
+use crate::audit::parse_rate::proposed_format;
 use crate::audit::{extent::InputEnd, identities::Identities, origin_key::OriginKey};
 use crate::crawlers::{bundled_ranges::BundledRanges, crawler::CrawlerId, key_archive::KeyArchive};
 use crate::crawlers::{range_files::Versions, ranges::Ranges, registry::Registry};
@@ -83,7 +84,7 @@ pub(crate) fn tally(
 /// As [`tally`].
 pub(crate) fn in_order(
     counter: Counter,
-    inputs: Vec<InputSummary>,
+    mut inputs: Vec<InputSummary>,
     input_numbers: Vec<Option<FileId>>,
     run: Run<'_>,
 ) -> Result<Tally> {
@@ -97,6 +98,10 @@ pub(crate) fn in_order(
     let numbers =
         Renumbering { inputs: input_numbers, crawlers: crawler_numbers, robots: robots_numbers };
     let counts = counter.finish(inputs.len(), &numbers)?;
+    let has_json_fields = !run.options.get("json_fields").is_null();
+    for (input, tally) in inputs.iter_mut().zip(&counts.inputs) {
+        input.proposal = proposed_format(tally, has_json_fields);
+    }
     let header = Header {
         program: env!("CARGO_PKG_NAME").to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -97,6 +97,9 @@ pub struct InputSummary {
     /// Bytes of lines over the limit that were not kept, and so are in no count of its lines.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cut_bytes: u64,
+    /// What may read it, if no line of it could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<String>,
 }
 
 #[cfg(test)]
@@ -113,6 +116,7 @@ impl InputSummary {
             may_be_cut: false,
             sketch: None,
             cut_bytes: 0,
+            proposal: None,
         }
     }
 }

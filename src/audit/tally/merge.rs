@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::input::{copies::AlikeLogs, source::FileId};
 use crate::judge::robots::RobotsId;
 use crate::measures::renumbering::Renumbering;
-use crate::merge::Merge;
+use crate::merge::{Merge, least};
 use crate::numbers::counted;
 
 use super::counter::{Counter, TallyLimits};
@@ -229,6 +229,7 @@ impl Merge for InputSummary {
             may_be_cut,
             sketch,
             cut_bytes,
+            proposal,
         } = other;
         self.size_bytes.absorb(size_bytes);
         self.decompressed_bytes.absorb(decompressed_bytes);
@@ -237,6 +238,7 @@ impl Merge for InputSummary {
         self.damage = damage.or(self.damage.take());
         self.may_be_cut |= may_be_cut;
         self.cut_bytes.absorb(cut_bytes);
+        self.proposal = least(self.proposal.take(), proposal);
         if self.sketch != sketch {
             self.sketch = None;
         }

@@ -1,12 +1,35 @@
 //! One line of any format: who sent it, and what is done with it.
 
+use crate::audit::sample_tally::SampledLine;
 use crate::crawlers::{cache::identify_cached, identify::Identified};
-use crate::logs::{LineContent, record::Fields, reject::Skip};
+use crate::input::marks::MarkedLines;
+use crate::logs::{LineContent, format::Reader, record::Fields, reject::Skip, usual::UsualFields};
+use crate::measures::example::Position;
 use crate::time::Window;
 
 use super::{Pass, Worker, reading::Reading, visitor_counts::Visitor};
 
 impl Worker<'_> {
+    /// Judges the next line, whatever it has; `false` if there is none.
+    #[inline(always)]
+    pub(super) fn audit_next(
+        &mut self,
+        lines: &mut MarkedLines<'_, '_>,
+        reader: &mut Reader,
+        reading: &mut Reading<'_>,
+    ) -> bool {
+        let Some((line, quotes)) = lines.next_of_any_kind() else { return false };
+        let layout = reader.usual_layout();
+        let usual =
+            quotes.zip(layout).and_then(|(quotes, layout)| UsualFields::of(line, quotes, layout));
+        let read = match usual {
+            Some(usual) => LineContent::Fields(usual.fields()),
+            None => reader.line(line),
+        };
+        self.audit_line(line, &read, reading);
+        true
+    }
+
     // Calls of this one and the next would take a twentieth of a browser's line.
     #[inline(always)]
     pub(super) fn audit_line(
@@ -28,7 +51,8 @@ impl Worker<'_> {
                     let user_agent = fields.user_agent(scratch);
                     let registry = self.context.registry;
                     let who = identify_cached(registry, user_agent, &mut self.user_agents);
-                    self.judge_line(who, line, fields, reading);
+                    let number = position.line;
+                    self.judge_line(who, (line, number), fields, reading);
                 }
                 Pass::Collect(wanted) => self.collect(wanted, line, fields, scratch),
             },
@@ -36,12 +60,12 @@ impl Worker<'_> {
         reading.position.line += 1;
     }
 
-    /// Judges a line of `who`.
+    /// Judges a line of `who`, with its number.
     #[inline(always)]
     pub(super) fn judge_line(
         &mut self,
         who: Identified,
-        line: &[u8],
+        (line, number): (&[u8], u64),
         fields: &Fields<'_>,
         reading: &mut Reading<'_>,
     ) {
@@ -52,17 +76,24 @@ impl Worker<'_> {
         match who {
             Identified::Generic => {
                 tally.other += 1;
-                self.count_unknown_crawler(fields, scratch);
+                let read = self.count_unknown_crawler(fields, scratch);
+                let line = SampledLine { number, text: line, weight: 1, has_user_agent: true };
+                tally.sample.count(line, read);
             }
             found @ (Identified::Other | Identified::Empty) => {
-                self.count_visitor(Visitor::of(found), fields, scratch, tally);
+                self.count_visitor(Visitor::of(found), (line, number), fields, scratch, tally);
             }
             // A record is large, and stays where it is made.
             Identified::Crawler(crawler) => match &fields.record(scratch) {
-                Err(reason) => tally.reject(*reason, position.line, line),
+                Err(reason) => tally.reject_crawler(*reason, number, line),
                 Ok(record) => {
                     tally.crawler += 1;
-                    self.count(crawler, record, *position, evidence.as_deref_mut());
+                    self.count(
+                        crawler,
+                        record,
+                        Position { line: number, ..*position },
+                        evidence.as_deref_mut(),
+                    );
                 }
             },
         }

@@ -43,7 +43,10 @@ impl Worker<'_> {
             match usual.and_then(|usual| self.count_usual(&usual, zone, reading)) {
                 Some(Sender::Counted) => {}
                 Some(Sender::Known(who)) => match &json.found((text, zone), &places) {
-                    LineContent::Fields(fields) => self.judge_line(who, line, fields, reading),
+                    LineContent::Fields(fields) => {
+                        let number = reading.position.line;
+                        self.judge_line(who, (line, number), fields, reading);
+                    }
                     other => {
                         self.audit_in_full(line, other, reading);
                         continue;

@@ -131,18 +131,19 @@ impl Worker<'_> {
             let crawler = match *who {
                 Identified::Crawler(crawler) => crawler,
                 Identified::Generic => {
-                    self.judge_line(*who, fields.line(), &fields.fields(), reading);
+                    let line = (fields.line(), *number);
+                    self.judge_line(*who, line, &fields.fields(), reading);
                     continue;
                 }
                 Identified::Other | Identified::Empty => {
                     let Reading { tally, scratch, .. } = reading;
-                    self.count_usual_visitor(*who, fields, scratch, tally);
+                    self.count_usual_visitor(*who, (fields, *number), scratch, tally);
                     continue;
                 }
             };
             let Reading { position, tally, scratch, evidence, .. } = reading;
             match &fields.record(scratch) {
-                Err(reason) => tally.reject(*reason, *number, fields.line()),
+                Err(reason) => tally.reject_crawler(*reason, *number, fields.line()),
                 Ok(record) => {
                     tally.crawler += 1;
                     let position = Position { line: *number, ..*position };

@@ -6,12 +6,15 @@
 use crate::bytes::equal;
 use crate::crawlers::{identify::Identified, products::ProductId, ranges::Ranges};
 use crate::judge::verdict::JudgedAt;
+use crate::logs::plausible::may_be_user_agent;
 use crate::logs::record::{Fields, Record, Scratch};
+use crate::logs::reject::Reject;
 use crate::logs::usual::UsualFields;
 use crate::time::UtcTime;
 use crate::url::path::prepare;
 
 use super::super::input_tally::InputTally;
+use super::super::sample_tally::{SampleTally, SampledLine};
 use super::visitor_counts::{UnlistedRuled, Visitor, sampled};
 use super::{Context, Worker};
 use crate::audit::client::{address, client_address};
@@ -22,21 +25,30 @@ impl Worker<'_> {
     pub(super) fn count_visitor(
         &mut self,
         visitor: Visitor,
+        (line, number): (&[u8], u64),
         fields: &Fields<'_>,
         scratch: &mut Scratch,
         tally: &mut InputTally,
     ) {
         self.begin(fields, scratch, tally);
+        let is_sampled = fields.is_sampled();
         let lists = self.context.identities.ranges.as_ref();
         let is_disguised = lists.is_some_and(|lists| {
             !self.is_unlisted(lists, fields.client())
                 && self.count_disguised(lists, fields, scratch)
         });
-        if !is_disguised {
-            match fields.is_sampled() {
-                true => self.count_sampled(visitor, fields, scratch),
-                false => self.visitors.requests[visitor as usize] += 1,
+        let read = match (is_disguised, is_sampled) {
+            (true, _) => Some(Ok(())),
+            (false, true) => Some(self.count_sampled(visitor, fields, scratch)),
+            (false, false) => {
+                self.visitors.requests[visitor as usize] += 1;
+                None
             }
+        };
+        if let Some(weight) = SampleTally::weight(number, self.head_end, is_sampled) {
+            let read = read.unwrap_or_else(|| fields.record(scratch).map(|_| ()));
+            let has_user_agent = may_be_user_agent(fields.user_agent(scratch));
+            tally.sample.count(SampledLine { number, text: line, weight, has_user_agent }, read);
         }
         self.count_referer(fields, scratch, tally);
     }
@@ -46,12 +58,13 @@ impl Worker<'_> {
     pub(super) fn count_usual_visitor(
         &mut self,
         who: Identified,
-        fields: &UsualFields<'_>,
+        (fields, number): (&UsualFields<'_>, u64),
         scratch: &mut Scratch,
         tally: &mut InputTally,
     ) {
         if self.context.identities.ranges.is_some() || fields.is_sampled() {
-            return self.count_visitor(Visitor::of(who), &fields.fields(), scratch, tally);
+            let line = (fields.line(), number);
+            return self.count_visitor(Visitor::of(who), line, &fields.fields(), scratch, tally);
         }
         let referer = fields.raw_referer();
         self.count_plain(who, referer, tally);
@@ -75,7 +88,7 @@ impl Worker<'_> {
         tally: &mut InputTally,
     ) {
         self.begin(fields, scratch, tally);
-        let ruled = self.rule_unlisted(fields, scratch, b"");
+        let ruled = self.rule_unlisted(fields, scratch, b"").ok();
         let days = self.counter.clients.signed.entry(operator).or_default();
         days.add(self.visitors.day, sampled(ruled));
         self.count_referer(fields, scratch, tally);
@@ -136,19 +149,25 @@ impl Worker<'_> {
 
     /// Counts a line of the sample.
     #[inline(never)]
-    fn count_sampled(&mut self, visitor: Visitor, fields: &Fields<'_>, scratch: &mut Scratch) {
+    fn count_sampled(
+        &mut self,
+        visitor: Visitor,
+        fields: &Fields<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Reject> {
         let ruled = self.rule_unlisted(fields, scratch, b"");
         let clients = &mut self.counter.clients;
         let sum = match visitor {
             Visitor::Browser => &mut clients.browsers,
             Visitor::NoUserAgent => &mut clients.no_user_agent,
         };
-        sum.add(self.visitors.day, sampled(ruled));
-        if let Some(UnlistedRuled { origin, verdict, .. }) = ruled
+        sum.add(self.visitors.day, sampled(ruled.ok()));
+        if let Ok(UnlistedRuled { origin, verdict, .. }) = ruled
             && visitor == Visitor::Browser
         {
             self.counter.rows.browsers(origin).count(verdict);
         }
+        ruled.map(|_| ())
     }
 
     /// Whether this client, as it is logged, has no address on a list.
@@ -182,7 +201,7 @@ impl Worker<'_> {
         let listed = client_address(&record, self.context.trusted_proxies)
             .and_then(|address| lists.crawler_with(address, record.time));
         let Some(crawler) = listed else { return false };
-        let ruled = self.rule_unlisted(fields, scratch, b"");
+        let ruled = self.rule_unlisted(fields, scratch, b"").ok();
         let operator = &self.context.registry.crawler(crawler).operator;
         let disguised = &mut self.counter.clients.disguised;
         if !disguised.contains_key(&**operator) {
@@ -194,15 +213,15 @@ impl Worker<'_> {
         true
     }
 
-    /// The decision of the groups for `name`, or else of the `*` groups; `None` if the line cannot be
+    /// The decision of the groups for `name`, or else of the `*` groups; an error if the line cannot be
     /// read past the user agent. No group is for an empty name.
     pub(super) fn rule_unlisted(
         &mut self,
         fields: &Fields<'_>,
         scratch: &mut Scratch,
         name: &[u8],
-    ) -> Option<UnlistedRuled> {
-        let record = fields.record(scratch).ok()?;
+    ) -> Result<UnlistedRuled, Reject> {
+        let record = fields.record(scratch)?;
         let (target, site) = self.address(&record);
         // Its robots.txt was used, so the tally lists it.
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
@@ -213,7 +232,7 @@ impl Worker<'_> {
         let at = JudgedAt::Time(record.time, before_first);
         let who = (name, registry.generic());
         let verdict = judge.verdict_by_name(&self.decisions, known, who, path, at).verdict;
-        Some(UnlistedRuled { verdict, origin, time: record.time, bytes: record.bytes })
+        Ok(UnlistedRuled { verdict, origin, time: record.time, bytes: record.bytes })
     }
 
     /// Counts the visit, if the Referer is of a product.

@@ -188,8 +188,9 @@ impl<'a> Job<'a> {
         point_to_latest(&self.site.reports, self.today)?;
         self.tidy(config, state)?;
         Ok(match outcome {
-            _ if !problems.not_understood.is_empty() => RunOutcome::Undecided,
-            RunOutcome::Done | RunOutcome::Violations if !problems.damages.is_empty() => {
+            RunOutcome::Done | RunOutcome::Violations
+                if !problems.damages.is_empty() || !problems.not_understood.is_empty() =>
+            {
                 RunOutcome::Incomplete
             }
             outcome => outcome,

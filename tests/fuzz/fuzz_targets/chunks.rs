@@ -145,7 +145,7 @@ fn read_content(content: &[u8], plan: &Plan) -> ReadContent {
     let reader = Slow { bytes: content.to_vec(), at: 0, step: plan.read_bytes, fails: plan.fails };
     let opened = Opened::new(Box::new(reader), plan.claimed, &Default::default());
     let mut chunks = Chunks::new(FileId::from_index(0), opened, plan.chunk_bytes);
-    let head = plan.chunk_bytes.is_multiple_of(2).then(|| chunks.head().to_vec());
+    let head = plan.chunk_bytes.is_multiple_of(2).then(|| chunks.head(HEAD_BYTES_MAX).to_vec());
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut sequence = 0;
     let mut buffer = Vec::new();

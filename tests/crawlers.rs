@@ -336,7 +336,14 @@ fn a_cache_gives_the_registrys_answers() {
 }
 
 /// The regexes of all rows in order: slow, but simple enough to be verified.
-struct Oracle(Vec<Option<(meta::Regex, Option<meta::Regex>)>>);
+struct Oracle(Vec<Option<OracleRow>>);
+
+struct OracleRow {
+    include: meta::Regex,
+    /// The same with borders; much slower.
+    whole: meta::Regex,
+    exclude: Option<meta::Regex>,
+}
 
 impl Oracle {
     fn new(registry: &Registry) -> Oracle {
@@ -348,13 +355,14 @@ impl Oracle {
         let rows = registry.iter().map(|(id, crawler)| {
             let exclude = &crawler.user_agent_exclude;
             (crawler.visibility == Visibility::OwnUserAgent).then(|| {
-                let include = &crawler.user_agent_regex;
+                let include = compile(&crawler.user_agent_regex);
                 // What looks automated has no name.
-                let include = match id == registry.generic() {
-                    true => compile(include),
-                    false => compile(&whole(include).unwrap()),
+                let whole = match id == registry.generic() {
+                    true => include.clone(),
+                    false => compile(&whole(&crawler.user_agent_regex).unwrap()),
                 };
-                (include, (!exclude.is_empty()).then(|| compile(exclude)))
+                let exclude = (!exclude.is_empty()).then(|| compile(exclude));
+                OracleRow { include, whole, exclude }
             })
         });
         Oracle(rows.collect())
@@ -378,8 +386,9 @@ impl Oracle {
     fn as_written(&self, user_agent: &[u8]) -> Identified {
         let user_agent = &user_agent[..user_agent.len().min(USER_AGENT_BYTES_MAX)];
         let found = self.0.iter().position(|row| {
-            row.as_ref().is_some_and(|(include, exclude)| {
+            row.as_ref().is_some_and(|OracleRow { include, whole, exclude }| {
                 include.is_match(user_agent)
+                    && whole.is_match(user_agent)
                     && !exclude.as_ref().is_some_and(|exclude| exclude.is_match(user_agent))
             })
         });

@@ -77,6 +77,24 @@ fn says_where_a_verdict_depends_on_a_group_that_continues() {
 }
 
 #[test]
+fn never_accuses_a_client_with_a_longer_name() {
+    let names = [
+        "PineappleBot/1.0 (+https://pineapple.example/bot)",
+        "ThankYouBot/1.0 (+https://thanks.example)",
+        "ICCBot/2.0 (+https://icc.example)",
+        "MyGPTBot/1.0 (+https://mygpt.example)",
+        "AdpResearchBot/1.0",
+        "Mozilla/5.0 (compatible; SemrushBot-FT; +http://www.semrush.com/bot.html)",
+    ];
+    let log: Vec<String> = (1..).zip(names).map(|(at, name)| line(at, "/a", 200, name)).collect();
+    let robots = "User-agent: *\nDisallow: /\n";
+    let sandbox = audited(robots, &log.concat(), "--origin https://example.com");
+    assert!(sandbox.table("report/summary.csv").rows.is_empty());
+    assert!(sandbox.table("report/violations.csv").rows.is_empty());
+    assert_eq!(sandbox.table("report/unknown-crawlers.csv").rows.len(), names.len());
+}
+
+#[test]
 fn never_accuses_whom_the_rules_do_not_bind() {
     let robots = "User-agent: *\nDisallow: /\n";
     let log = [

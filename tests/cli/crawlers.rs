@@ -82,6 +82,9 @@ fn a_list_of_ones_own_is_checked() {
         .complains("own.csv:4: no name");
     sandbox.write("own.csv", "name,user_agent_regex\nmybot,mybot\n");
     sandbox.run("crawlers check-registry own.csv").exits(0);
+    sandbox.write("own.csv", "name,user_agent_regex\nmybot,mybot|-bot\n");
+    let ran = sandbox.run("crawlers check-registry own.csv").exits(0);
+    ran.complains("own.csv:2: user_agent_regex 'mybot|-bot' is also found within longer names");
     sandbox
         .run("crawlers check-registry nowhere.csv")
         .exits(2)

@@ -208,7 +208,6 @@ mod tests {
             "Mozilla/5.0 (S60V3; U; en-us; NokiaE63)/UC Browser8.1.0.120/28/352/UCWEB Mobile",
             "Mozilla/5.0 (Linux; Android 12; SM-A125F; wv) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36 CamScanner/6.55.0",
             "HbbTV/1.5.1 (+DRM;Acme;TV2021;1.2;;) Browser/1.0",
-            "Mozilla/4.0 (compatible; Galeon; Windows XP)",
             // As some logs cut it.
             "Mozilla/5.0 (Windows NT 10.0; Win",
             "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHT",

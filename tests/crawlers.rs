@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "crawlers/directories.rs"]
+mod directories;
 #[path = "../src/random.rs"]
 mod random;
 

@@ -37,7 +37,7 @@ const PARTS: [(Part, &str); 7] = [
          jig browser|nintendo |windows phone|windows ce|watchos|[watch os,|os=ios|os=apple-ios|\
          wap-browser|wap1.|wap2.0|openwave|browser/dorado|up/4|symbianos|(samsung|samsung-|brightsign/|\
          lg browser|lg netcast|(mac os|nsplayer/|libvlc/|app_bitness/|\
-         alamofire/|(ios; |;android|_ios/|vizios/|(fire os ",
+         alamofire/| osx/0|(ios; |;android|_ios/|vizios/|(fire os ",
     ),
     // Who says where to write to is no browser.
     (Part::Address, "http:|https:|www."),
@@ -69,7 +69,7 @@ const FIRST_WORDS: &str = "lynx/|links |links/|elinks|w3m/|netsurf|dillo/|ibrows
     kodi/|xbmc/|winamp|foobar2000/|windows-media-player/|mpv |mplayer|banshee|clementine|audacious/|itunes/|googleearth/|\
     podcasts/|pocket casts|antennapod/|podkicker|overcast|rssradio/|doggcatcher|skynet/|bible (|brave browser|\
     nook browser/|aplix_|biyubi/|briskbard/|ninetails/|icab/|omniweb|privacybrowser/|goggalaxyclient/|creativecloud/|discord|\
-    spotify/|webexteams|com.apple.webkit.networking/|com.huawei.hmos.browser|cfnetwork/|wireshark/|rekordbox/|castro |podcatcher|\
+    webexteams|com.apple.webkit.networking/|com.huawei.hmos.browser|cfnetwork/|wireshark/|rekordbox/|castro 2 episode download|podcatcher|\
     icatcher|citrixreceiver|smarttv_|ios/|iphone|ipad|postbox|sonos/|server-bag [|applecoremedia/";
 
 /// The kind of a part.
@@ -208,7 +208,6 @@ mod tests {
             "Mozilla/5.0 (S60V3; U; en-us; NokiaE63)/UC Browser8.1.0.120/28/352/UCWEB Mobile",
             "Mozilla/5.0 (Linux; Android 12; SM-A125F; wv) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36 CamScanner/6.55.0",
             "HbbTV/1.5.1 (+DRM;Acme;TV2021;1.2;;) Browser/1.0",
-            "Mozilla/4.0 (compatible; Galeon; Windows XP)",
             // As some logs cut it.
             "Mozilla/5.0 (Windows NT 10.0; Win",
             "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHT",

@@ -42,6 +42,7 @@ pub mod quotes;
 pub mod reaction_rows;
 pub mod referral_rows;
 pub mod refetches;
+pub mod reject_tally;
 pub mod repeated_content;
 pub mod sample_tally;
 pub mod sessions;

@@ -12,7 +12,8 @@ use crate::logs::{json::own_names::proposal, own_format};
 use crate::merge::sum;
 use crate::numbers::{counted, grouped};
 
-use super::input_tally::{Input, InputTally, RejectTally, Rejects, SAMPLE_BYTES_MAX};
+use super::input_tally::{Input, InputTally};
+use super::reject_tally::{RejectTally, Rejects, SAMPLE_BYTES_MAX};
 use super::tally::header::FormatUsed;
 
 /// Fewer rejected lines are odd lines, if other lines of the log could be read.

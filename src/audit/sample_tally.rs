@@ -10,7 +10,7 @@ use crate::logs::{reject::Reject, sample::SAMPLED_OF};
 use crate::measures::sums::is_default;
 use crate::merge::merge_fields;
 
-use super::input_tally::{RejectTally, Rejects, by_name, by_reason};
+use super::reject_tally::{RejectTally, Rejects, by_name, by_reason};
 
 /// So many lines at the beginning of what is read of a log are read in full.
 pub(crate) const LINES_AT_FIRST: u64 = 1024;

@@ -7,7 +7,7 @@ use crate::time::Zone;
 use super::envelope::{Envelope, EnvelopeKind};
 use super::format::{Explained, Format, Hints};
 use super::registry::{BuiltinFormat, ENTRIES};
-use super::{parser::LineParser, plausible::Shown, record::Scratch, reject::Limitation};
+use super::{parser::LineParser, record::Scratch, reject::Limitation, shown::Shown};
 
 /// The number of lines that are tried first, from all places that are known.
 const LINES_AT_FIRST: usize = 100;

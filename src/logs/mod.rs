@@ -16,6 +16,7 @@ mod envelope;
 mod apache_format;
 mod nginx_format;
 pub(crate) mod plausible;
+mod shown;
 pub mod template;
 
 mod cdx;

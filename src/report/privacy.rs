@@ -8,7 +8,7 @@ use std::{borrow::Cow, collections::BTreeMap, net::IpAddr};
 
 use crate::audit::tally::{Tally, counts::UserAgentTally};
 use crate::audit::worker::UNKNOWN_USER_AGENT_BYTES_MAX;
-use crate::audit::{client::address, input_tally::SAMPLE_BYTES_MAX};
+use crate::audit::{client::address, reject_tally::SAMPLE_BYTES_MAX};
 use crate::digest::{hexadecimal, sha256};
 use crate::merge::Merge;
 use crate::url::without_query::without_query;

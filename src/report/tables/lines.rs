@@ -1,7 +1,7 @@
 //! Tables of lines and times: clients, visits from products, lines that were not parsed, days and
 //! hours.
 
-use crate::audit::{client_rows::client_days, hours::HourSums, input_tally::RejectTally};
+use crate::audit::{client_rows::client_days, hours::HourSums, reject_tally::RejectTally};
 use crate::audit::{model::ReportModel, referral_rows::Referrals};
 use crate::crawlers::identity::Actor;
 use crate::logs::reject::Reject;

@@ -5,9 +5,9 @@ use std::io;
 use crate::digest::Digest;
 use crate::judge::{file_restriction::FileRestriction, profile::CrawlerProfile};
 use crate::robots::foreign::{Foreign, foreign};
-use crate::robots::parse::parse_body;
+use crate::robots::{model::ParsedRobotsTxt, parse::parse_body};
 use crate::table::csv::Row;
-use crate::table::schema::{TableSchema, column, count, joined};
+use crate::table::schema::{Column, TableSchema, column, count, joined};
 use crate::time::UtcTime;
 use crate::url::path::Dialect;
 
@@ -30,14 +30,22 @@ pub(crate) const RESTRICTIONS: TableSchema = TableSchema {
         column("not_robots_txt", "text", "what the file is instead of a robots.txt"),
         column("digest", "sha256:hex", "digest of the file"),
         count("size_bytes", "size of the file; 512,001 for a larger one in an archive, which keeps no more"),
-        count("lines", "its lines"),
+        count("lines", "its lines; a line break at the end begins no other line"),
         count("groups", "its groups"),
         count("rules", "its rules"),
         count("sitemaps", "its sitemaps"),
         count("usage_statements", "its statements about use"),
         count("licenses", "its licences"),
+        NAME_KIND,
     ],
 };
+
+/// The column that says what a name is.
+pub(super) const NAME_KIND: [Column; 1] = column(
+    "name_kind",
+    "crawler, token",
+    "what `name` is: a crawler of the registry may have several tokens, or ignore `*`",
+);
 
 /// A crawler with its name in the table.
 #[derive(Clone, Debug)]
@@ -46,6 +54,13 @@ pub(crate) struct NamedProfile {
     pub name: String,
     /// The properties that select its rules.
     pub profile: CrawlerProfile,
+}
+
+impl NamedProfile {
+    /// What its name is.
+    pub(super) fn kind(&self) -> &'static str {
+        if self.profile.is_known { "crawler" } else { "token" }
+    }
 }
 
 /// What was in force for an origin at one time.
@@ -100,7 +115,7 @@ impl FileFacts {
         let rules: usize = text.groups.iter().map(|group| group.rules.len()).sum();
         let sizes = [
             body.len(),
-            text.lines as usize,
+            lines(body, &text),
             text.groups.len(),
             rules,
             text.sitemaps.len(),
@@ -117,6 +132,12 @@ impl FileFacts {
             restrictions: names.iter().map(restriction).collect(),
         }
     }
+}
+
+/// The lines of `body`, of which the parser also reads the empty one after the last line break.
+fn lines(body: &[u8], text: &ParsedRobotsTxt) -> usize {
+    let has_rest = !matches!(body.last(), None | Some(b'\n' | b'\r'));
+    text.lines as usize - usize::from(!has_rest)
 }
 
 /// Takes what the row counts in the summary, the index of a name and a word, and what fills the row.
@@ -162,7 +183,7 @@ pub(crate) fn rows(
                 row.maybe(in_force.at, 1, Row::time);
                 row.text(file.and_then(|file| file.not_robots_txt).map_or("", Foreign::as_str));
                 row.maybe(file, 1, |row, file| row.digest(&file.digest));
-                row.maybe_counts(file.map(|file| file.counts));
+                row.maybe_counts(file.map(|file| file.counts)).word(named.kind());
             })?;
         }
     }

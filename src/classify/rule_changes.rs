@@ -14,7 +14,7 @@ use crate::time::UtcTime;
 use crate::url::path::Dialect;
 
 use super::answer::shown;
-use super::restrictions::{NamedProfile, TakeRow};
+use super::restrictions::{NAME_KIND, NamedProfile, TakeRow};
 
 /// The possible values of a restriction.
 const KIND_WORDS: &str = "disallow-all, allow-list, disallow, none";
@@ -49,6 +49,7 @@ pub(crate) const RULE_CHANGES: TableSchema = TableSchema {
         column("directive", "allow, disallow", "directive of the rule"),
         column("pattern", "text", "pattern of the rule, cut to 1,024 bytes"),
         line_number("rule_line", "line of the rule in the version that has it"),
+        NAME_KIND,
     ],
 };
 
@@ -87,7 +88,7 @@ impl Version {
 struct Change<'a> {
     pair: &'a VersionPair,
     digests: [Option<Digest>; 2],
-    name: &'a str,
+    named: &'a NamedProfile,
     restrictions: [Option<FileRestriction>; 2],
     effect: Effect,
 }
@@ -105,7 +106,10 @@ impl Change<'_> {
 
     /// The cells of a row, about `rule` if there is one.
     fn fill(&self, row: &mut Row, rule: Option<&RuleDifference<'_>>) {
-        row.text(&self.pair.origin).text(self.name).time(self.pair.after).time(self.pair.before);
+        row.text(&self.pair.origin)
+            .text(&self.named.name)
+            .time(self.pair.after)
+            .time(self.pair.before);
         row.word(self.effect.as_str());
         let known = self.restrictions.each_ref().map(Option::as_ref);
         for of in known {
@@ -127,6 +131,7 @@ impl Change<'_> {
                 .bytes(&shown(rule.rule.written()).concat())
                 .counts([u64::from(rule.rule.line)])
         });
+        row.word(self.named.kind());
     }
 }
 
@@ -149,7 +154,7 @@ pub(crate) fn rows(
         let restrictions =
             files.each_ref().map(|file| file.as_ref().map(|file| file.restriction(named)));
         let digests = files.each_ref().map(|file| file.as_ref().map(|file| file.digest));
-        let change = Change { pair, digests, name: &named.name, restrictions, effect };
+        let change = Change { pair, digests, named, restrictions, effect };
         let counts = Some((at, effect.as_str()));
         if rules.is_empty() && change.is_visible() {
             take(counts, &|row| change.fill(row, None))?;

@@ -14,6 +14,10 @@ const PREFIX_BITS_MIN_V4: u8 = 8;
 /// The same for IPv6; registries hand out pieces of /19 at most.
 const PREFIX_BITS_MIN_V6: u8 = 16;
 
+/// How many of the widest networks that are accepted one operator may have: a 64th of the addresses
+/// of IPv4. The largest cloud has about as many.
+const WIDEST_MAX: f64 = 4.0;
+
 /// All addresses from the first to the last, of one family.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Network {
@@ -170,6 +174,22 @@ impl Networks {
             .chain(v6.map(|(&first, &last)| Network::V6(first, last)))
     }
 
+    /// Why they are too many for one operator: how large a share of all addresses they have, and how
+    /// large a share an operator may have.
+    pub(crate) fn too_many(&self) -> Option<String> {
+        let v4 = self.v4.starts.iter().zip(&self.v4.ends);
+        let v4: f64 = v4.map(|(first, last)| f64::from(last - first) + 1.0).sum();
+        let v6 = self.v6.starts.iter().zip(&self.v6.ends);
+        let v6: f64 = v6.map(|(first, last)| (last - first) as f64 + 1.0).sum();
+        let families = [
+            ("IPv4", v4 / 32f64.exp2(), WIDEST_MAX / f64::from(PREFIX_BITS_MIN_V4).exp2()),
+            ("IPv6", v6 / 128f64.exp2(), WIDEST_MAX / f64::from(PREFIX_BITS_MIN_V6).exp2()),
+        ];
+        let (family, share, most) = families.into_iter().find(|(_, share, most)| share > most)?;
+        let [share, most] = [share, most].map(|share| share * 100.0);
+        Some(format!("{share:.3} % of all {family} addresses; an operator has at most {most:.3} %"))
+    }
+
     /// Whether `address` lies in one of them.
     #[inline]
     pub fn contains(&self, address: IpAddr) -> bool {
@@ -242,6 +262,21 @@ mod tests {
 
     fn networks(list: &str) -> Networks {
         Networks::new(list.split_whitespace().map(|text| Network::parse(text.as_bytes()).unwrap()))
+    }
+
+    #[test]
+    fn an_operator_has_a_small_part_of_all_addresses() {
+        for few in
+            ["", "17.0.0.0/8", "3.0.0.0/8 3.0.0.0/9 13.0.0.0/8 18.0.0.0/8 52.0.0.0/8", "2600::/16"]
+        {
+            assert_eq!(networks(few).too_many(), None, "{few}");
+        }
+        let half: Vec<String> = (1..=128).map(|first| format!("{first}.0.0.0/8")).collect();
+        let said = networks(&half.join(" ")).too_many();
+        let expected = "50.000 % of all IPv4 addresses; an operator has at most 1.562 %";
+        assert_eq!(said.as_deref(), Some(expected));
+        let v6 = networks("2000::/16 2001::/16 2002::/16 2003::/16 2a00::/16").too_many();
+        assert!(v6.unwrap().starts_with("0.008 % of all IPv6 addresses"));
     }
 
     #[track_caller]

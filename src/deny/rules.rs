@@ -1,12 +1,14 @@
 //! The content of a file of rules, before it has a syntax.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Subnets, Ipv6Subnets};
 
+use crate::crawlers::networks::{Network, Networks};
 use crate::crawlers::pattern::{Pattern, names};
 use crate::crawlers::registry::Registry;
-use crate::crawlers::{borders::whole, crawler::CrawlerId, networks::Network, ranges::Ranges};
+use crate::crawlers::{borders::whole, crawler::CrawlerId, ranges::Ranges};
 use crate::error::{Error, Result};
 use crate::net::address::is_public;
 use crate::table::escape::visible;
@@ -203,6 +205,27 @@ pub(crate) fn network_groups(
         }
     }
     (groups, without)
+}
+
+/// Checks that the networks of each operator of `denied` are no more than an operator has: a damaged
+/// list would refuse everybody.
+///
+/// # Errors
+/// If they are more; the error names the operator and the share of all addresses.
+pub(crate) fn check_shares(denied: &[DeniedCrawler], ranges: &Ranges) -> Result<()> {
+    let mut operators: BTreeMap<&str, Vec<Network>> = BTreeMap::new();
+    for crawler in denied {
+        operators.entry(crawler.operator()).or_default().extend(ranges.networks_of(crawler.id));
+    }
+    for (operator, networks) in operators {
+        if let Some(why) = Networks::new(networks).too_many() {
+            return Err(Error::usage(format!(
+                "the address lists of {operator} have {why}; nothing was written; look at the lists \
+                 in --ip-ranges, or use --by user-agent"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Whether it has no address of a private network.

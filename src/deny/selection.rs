@@ -42,9 +42,17 @@ pub(crate) struct DenySelection {
     pub reserved: Vec<String>,
     /// Crawlers whose spoofed requests met the condition.
     pub spoofed: Vec<String>,
-    /// Crawlers with violations that do not meet the condition, with the conduct where they have
-    /// most violations; most violations first.
-    pub others: Vec<(String, Conduct)>,
+    /// Crawlers with violations that do not meet the condition.
+    pub others: Others,
+}
+
+/// Crawlers with violations, each with the conduct where it has most; most violations first.
+#[derive(Debug, Default)]
+pub(crate) struct Others {
+    /// Those that a condition on violations selects.
+    pub by_violations: Vec<(String, Conduct)>,
+    /// Those with useful purposes, which only a condition that names them selects.
+    pub by_name: Vec<(String, Conduct)>,
 }
 
 impl DenySelection {
@@ -84,18 +92,22 @@ impl DenySelection {
 }
 
 /// The crawlers with violations that are not in `found`.
-fn others(audit: &ReportModel, found: &DenySelection) -> Vec<(String, Conduct)> {
+fn others(audit: &ReportModel, found: &DenySelection) -> Others {
     let violations = |row: &&ActorRow| row.tally.total().violations;
     let own = audit.rows().iter().filter(|row| audit.is_own_crawler(row.actor));
     let mut rows: Vec<&ActorRow> = own.filter(|row| violations(row) > 0).collect();
     rows.sort_by_key(|row| Reverse(violations(row)));
-    let mut others: Vec<(String, Conduct)> = Vec::new();
+    let mut others = Others::default();
     for row in rows {
-        let name = &audit.registry.crawler(row.actor.0).name;
-        let is_named = found.denied.iter().any(|denied| denied.name == *name)
-            || found.reserved.contains(name)
-            || others.iter().any(|(other, _)| other == name);
-        if !is_named {
+        let crawler = audit.registry.crawler(row.actor.0);
+        let name = &crawler.name;
+        let is_selected =
+            found.denied.iter().any(|denied| denied.name == *name) || found.reserved.contains(name);
+        let others = match USEFUL_PURPOSES.contains(&crawler.purpose.as_str()) {
+            true => &mut others.by_name,
+            false => &mut others.by_violations,
+        };
+        if !is_selected && !others.iter().any(|(other, _)| other == name) {
             others.push((name.clone(), audit.conduct(row)));
         }
     }
@@ -140,6 +152,11 @@ impl DeniedCrawler {
         if !self.identities.contains(&identity) {
             self.identities.push(identity);
         }
+    }
+
+    /// Its operator, or its own name if nobody knows the operator.
+    pub(crate) fn operator(&self) -> &str {
+        self.operator.as_deref().unwrap_or(&self.name)
     }
 
     /// Why it is denied, on one line: crawler, operator, numbers and period.

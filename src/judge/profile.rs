@@ -12,6 +12,8 @@ use super::by_crawler::ByCrawler;
 /// The properties of a crawler that select its rules.
 #[derive(Clone, Debug)]
 pub struct CrawlerProfile {
+    /// Whether it is a crawler of a registry, and not only product tokens.
+    pub(crate) is_known: bool,
     pub(super) product_tokens: Vec<String>,
     pub(super) star: StarGroups,
     pub(super) obligation: Obligation,
@@ -22,7 +24,8 @@ impl CrawlerProfile {
     pub fn new(crawler: &Crawler) -> CrawlerProfile {
         let star = crawler.star;
         let obligation = crawler.obligation();
-        CrawlerProfile { product_tokens: crawler.product_tokens.clone(), star, obligation }
+        let product_tokens = crawler.product_tokens.clone();
+        CrawlerProfile { is_known: true, product_tokens, star, obligation }
     }
 
     /// The same crawler, bound by all rules, also those for `*`.
@@ -61,7 +64,7 @@ impl CrawlerProfile {
     /// A crawler with several product tokens, the most specific first.
     pub(crate) fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
         let (star, obligation) = (StarGroups::Honoured, Obligation::Bound);
-        CrawlerProfile { product_tokens, star, obligation }
+        CrawlerProfile { is_known: false, product_tokens, star, obligation }
     }
 
     /// The sender of `user_agent`, a whole User-Agent header, and its name: that of `registry`, else

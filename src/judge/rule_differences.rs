@@ -1,6 +1,6 @@
 //! The rules that only one of two versions of a robots.txt has for a crawler, and what they change.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use botaudit_robots::named_enum;
@@ -133,22 +133,31 @@ const COMBINED_MAX: usize = 16;
 /// The longest pattern of such a rule.
 const OTHER_BYTES_MAX: usize = 256;
 
-/// Paths that `pattern` matches, and some of them that one of `others` matches, too.
-fn tried_paths(pattern: &[u8], others: &[&[u8]]) -> Vec<Vec<u8>> {
+/// Texts that are part of paths which `pattern` matches: with its wildcards empty and filled, and with
+/// and without the slash at its beginning.
+fn parts_of(pattern: &[u8]) -> [Vec<u8>; 4] {
+    let text = pattern.strip_suffix(b"$").unwrap_or(pattern);
+    let [empty, tilde] = [&b""[..], b"~"].map(|wildcard| filled(text, wildcard));
+    let without_slash = |part: &[u8]| part.strip_prefix(b"/").unwrap_or(part).to_vec();
+    [without_slash(&empty), without_slash(&tilde), empty, tilde]
+}
+
+/// `text` with `part` in place of each wildcard.
+fn filled(text: &[u8], part: &[u8]) -> Vec<u8> {
+    let bytes =
+        text.iter().flat_map(|byte| if *byte == b'*' { part } else { std::slice::from_ref(byte) });
+    bytes.copied().collect()
+}
+
+/// Paths that `pattern` matches, and some of them that have one of `parts`.
+fn tried_paths(pattern: &[u8], parts: &BTreeSet<Vec<u8>>) -> Vec<Vec<u8>> {
     let text = pattern.strip_suffix(b"$").unwrap_or(pattern);
     let mut paths = paths_of(pattern);
-    for other in others {
-        let other = other.strip_suffix(b"$").unwrap_or(other);
-        let other = other.iter().copied().filter(|byte| *byte != b'*');
-        let other: Vec<u8> = other.skip_while(|byte| *byte == b'/').collect();
-        let filled = text.iter().flat_map(|byte| match byte {
-            b'*' => other.clone(),
-            byte => vec![*byte],
-        });
-        let filled: Vec<u8> = filled.collect();
+    for other in parts {
+        let filled = filled(text, other);
         let rooted = if filled.starts_with(b"/") { filled } else { [b"/", &*filled].concat() };
         if text.len() == pattern.len() {
-            paths.push([&*rooted, &*other].concat());
+            paths.push([&*rooted, other].concat());
         }
         paths.push(rooted);
     }
@@ -169,8 +178,9 @@ fn add_effects([old, new]: [&[&Rule]; 2], found: &mut [RuleDifference<'_>]) {
     // Those with wildcards match most.
     others.sort_by_key(|pattern| !pattern.contains(&b'*'));
     others.truncate(COMBINED_MAX);
+    let parts = others.into_iter().flat_map(parts_of).collect();
     for difference in &*found {
-        for path in tried_paths(&difference.rule.pattern, &others) {
+        for path in tried_paths(&difference.rule.pattern, &parts) {
             let prepared = prepare(&path, Dialect::Google, &mut scratch);
             let path = prepared.as_bytes();
             let [before, after] = policies.each_ref().map(|policy| policy.decide(path));
@@ -246,6 +256,12 @@ mod tests {
                 "+allow /a 3 loosened",
             ],
         );
+        // Wildcards of two rules overlap, as in /a/x.php.
+        check(
+            "Disallow: * | Allow: /*/x",
+            "Disallow: /*.php$ | Allow: /*/x",
+            &["-disallow * 2 loosened", "+disallow /*.php$ 2 tightened"],
+        );
         // A longer rule of both versions decides.
         check("Allow: /ab*", "Allow: /ab* | Disallow: /ab", &["+disallow /ab 3 none"]);
         // Only robots.txt itself is touched.
@@ -259,7 +275,8 @@ mod tests {
     /// The effect of all rules together is that on all short paths, by the slow matcher.
     #[test]
     fn effects_are_those_of_a_slow_judge() {
-        let patterns = ["/", "/a", "/a/", "/b", "/ab", "/a$", "/*b", "/a*b$", "*", "/*$"];
+        let patterns =
+            ["/", "/a", "/a/", "/b", "/ab", "/a$", "/*b", "/a*b$", "*", "/*$", "/*/b", "/*ab$"];
         let mut paths = vec!["/".to_owned()];
         for at in 0..341 {
             let longer = ["a", "b", "/", "~"].map(|letter| format!("{}{letter}", paths[at]));

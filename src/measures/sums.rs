@@ -113,10 +113,9 @@ impl Sums {
     /// Requests for paths that robots.txt allows or disallows, and those that it disallows, whether it
     /// binds the client or not. Requests in a grace period are neither.
     pub(crate) fn paths(&self) -> (u64, u64) {
+        let paths = self.allowed.saturating_add(self.violations).saturating_add(self.not_bound);
         let disallowed = self.violations.saturating_add(self.not_bound_disallowed);
-        let allowed =
-            self.allowed.saturating_add(self.not_bound.saturating_sub(self.not_bound_disallowed));
-        (allowed.saturating_add(disallowed), disallowed)
+        (paths, disallowed.saturating_add(self.allowed_ignoring_star))
     }
 
     /// Requests that robots.txt can bind: those that were judged, and those that were not for lack

@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn words_that_no_row_can_hold_are_errors() {
-        check("purpose = 'ai-trainig'", "unknown purpose 'ai-trainig'; did you mean ads, ");
+        check("purpose = 'ai-trainig'", "unknown purpose 'ai-trainig'; did you mean academic, ");
         check(
             "purpose = 'ai'",
             "unknown purpose 'ai'; did you mean ai-search, ai-training, ai-user?",

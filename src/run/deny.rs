@@ -2,14 +2,15 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
+use crate::audit::conduct::Conduct;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::counter::TallyLimits;
 use crate::audit::tally::merge::{merge_files, name_damaged};
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::{ranges::Ranges, registry::Registry};
 use crate::deny::form::{DenyBy, Form};
-use crate::deny::rules::{DenyRules, MARK, agent_groups, network_groups};
-use crate::deny::selection::{DEFAULT_CONDITION, DenySelection};
+use crate::deny::rules::{DenyRules, MARK, agent_groups, check_shares, network_groups};
+use crate::deny::selection::{DEFAULT_CONDITION, DenySelection, Others};
 use crate::deny::{pattern::Anchors, pattern::HEADER, replay::Replay};
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
@@ -57,6 +58,11 @@ pub(crate) struct DenyRun {
     pub limits: TallyLimits,
     /// Who follows the run.
     pub console: SharedConsole,
+}
+
+/// The option that selects the crawler `name`.
+fn naming(name: &str) -> String {
+    format!("--where \"crawler = '{}'\"", name.replace('\'', "''"))
 }
 
 impl DenyRun {
@@ -156,27 +162,43 @@ impl DenyRun {
             let names = selection.reserved.join(", ");
             self.console.note(&format!(
                 "not refused, although the condition is met: {names}; crawlers for search, ads and \
-                 previews, and tools, must be named: --where \"crawler = '{first}'\""
+                 previews, and tools, must be named: {}",
+                naming(first)
             ));
         }
-        if self.condition == DEFAULT_CONDITION && !selection.others.is_empty() {
-            let first = selection.others.iter().take(OTHERS_SHOWN);
-            let first = first.map(|(name, conduct)| format!("{name} ({})", conduct.words()));
-            let mut names = first.collect::<Vec<_>>().join(", ");
-            if let Some(more @ 1..) = selection.others.len().checked_sub(OTHERS_SHOWN) {
-                names += &format!(" and {more} more");
-            }
-            self.console.note(&format!(
-                "not refused, because they do not ignore robots.txt: {names}; --where \"violations > \
-                 0\" refuses them too"
-            ));
-        }
+        let Others { by_violations, by_name } = &selection.others;
+        self.tell_others(by_violations, |_| {
+            "--where \"violations > 0\" refuses them too".to_owned()
+        });
+        self.tell_others(by_name, |first| {
+            format!(
+                "they are for search, ads or previews, so they must be named: {}",
+                naming(first)
+            )
+        });
         if !selection.spoofed.is_empty() {
             let names = selection.spoofed.join(", ");
             self.console.note(&format!(
                 "not refused, because only spoofed requests meet the condition: {names}"
             ));
         }
+    }
+
+    /// Says which crawlers with violations the usual condition leaves out, and how to select them.
+    fn tell_others(&self, others: &[(String, Conduct)], advice: impl FnOnce(&str) -> String) {
+        let Some((name, _)) = others.first().filter(|_| self.condition == DEFAULT_CONDITION) else {
+            return;
+        };
+        let first = others.iter().take(OTHERS_SHOWN);
+        let first = first.map(|(name, conduct)| format!("{name} ({})", conduct.words()));
+        let mut names = first.collect::<Vec<_>>().join(", ");
+        if let Some(more @ 1..) = others.len().checked_sub(OTHERS_SHOWN) {
+            names += &format!(" and {more} more");
+        }
+        let advice = advice(name);
+        self.console.note(&format!(
+            "not refused, because they do not ignore robots.txt: {names}; {advice}"
+        ));
     }
 
     fn rules(
@@ -199,6 +221,7 @@ impl DenyRun {
                 ranges.lists_of(crawler.id).filter_map(|list| Some((list, list.fault.as_ref()?)));
             faulty.for_each(|(list, fault)| self.console.warn(&format!("{}: {fault}", list.url)));
         }
+        check_shares(&selection.denied, &ranges)?;
         let (networks, without) = network_groups(&selection.denied, &ranges);
         for name in without {
             self.console.warn(&format!(

@@ -216,3 +216,15 @@ fn kept_tallies_have_all_their_lines() {
     }
     assert!(tallies > 0);
 }
+
+/// The rules of `*` disallow the path, though they do not bind this crawler.
+#[test]
+fn what_a_crawler_that_ignores_star_asks_for_is_disallowed() {
+    let adsbot = "AdsBot-Google (+http://www.google.com/adsbot.html)";
+    let lines = [("/private", 1), ("/a", 2), ("/robots.txt", 3)];
+    let sandbox = sandbox(&lines.map(|(target, at)| line(at, target, 200, adsbot)).concat());
+    sandbox.run(&format!("{AUDIT} access.log")).exits(0);
+    let table = sandbox.table("botaudit-report/clients.csv");
+    let expected = ["crawler-unverified | 3 | 2 | 1 | 0.500000"];
+    assert_eq!(table.cells("class requests paths disallowed disallowed_share"), expected);
+}

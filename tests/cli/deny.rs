@@ -160,6 +160,42 @@ fn addresses_come_from_published_lists_without_private_networks() {
     deny(&sandbox, "nginx", &["--by", "address"]).exits(2).complains("fetch-ranges");
 }
 
+/// Each network could be an operator's, and all of them are half of the internet.
+#[test]
+fn lists_that_nobody_can_have_refuse_nobody() {
+    let sandbox = gptbot_and_others();
+    let networks = (1..=128).map(|first| format!(r#"{{"ipv4Prefix":"{first}.0.0.0/8"}}"#));
+    let networks = networks.collect::<Vec<_>>().join(",");
+    sandbox.write("ranges/gptbot.json", format!(r#"{{"prefixes":[{networks}]}}"#));
+    let ran = deny(&sandbox, "nginx", &["--by", "address", "--ip-ranges", "ranges"]).exits(2);
+    assert_eq!(ran.stdout, "");
+    ran.complains(
+        "the address lists of OpenAI have 50.000 % of all IPv4 addresses; an operator has",
+    );
+}
+
+#[test]
+fn the_note_about_others_says_how_each_is_refused() {
+    let mut lines: Vec<String> = (0..9).map(|at| line(at, "/open", 200, GPTBOT)).collect();
+    lines.extend((10..19).map(|at| line(at, "/open", 200, GOOGLEBOT)));
+    lines.extend([line(20, "/private", 200, GPTBOT), line(21, "/private", 200, GOOGLEBOT)]);
+    let sandbox = sandbox(&lines);
+    let ran = deny(&sandbox, "nginx", &["--where", "conduct = 'ignores'"]).exits(2);
+    for (name, advice) in [
+        ("GPTBot (", "--where \"violations > 0\" refuses them too\n"),
+        ("Googlebot (", "must be named: --where \"crawler = 'Googlebot'\"\n"),
+    ] {
+        let start = format!("note: not refused, because they do not ignore robots.txt: {name}");
+        let note =
+            ran.stderr.split("note: ").find(|note| format!("note: {note}").starts_with(&start));
+        let note = note.unwrap_or_else(|| panic!("{}", ran.stderr));
+        let note = note.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(note.contains(advice.trim()), "{note}");
+    }
+    let all = deny(&sandbox, "nginx", &["--where", "violations > 0"]).exits(0).stdout;
+    assert!(all.contains("GPTBot") && !all.contains("Googlebot"), "{all}");
+}
+
 /// No pattern leaves the quotes of Traefik's rules, which are in the quotes of TOML.
 #[test]
 fn traefik_answers_403_by_a_middleware_that_lets_nobody_pass() {

@@ -162,3 +162,17 @@ fn a_page_in_the_making_stands_in_no_ones_way() {
     sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
     assert!(!sandbox.names("report").contains(&".report.html.botaudit-123".to_owned()));
 }
+
+#[test]
+fn all_origins_of_a_broken_rule_are_counted() {
+    let sandbox = Sandbox::new();
+    let mut log = String::new();
+    for at in 0..120 {
+        sandbox.write(&format!("robots/h{at}.example.txt"), "User-agent: *\nDisallow: /p\n");
+        log += &format!("h{at}.example:443 {}", line(at, "/p", 200, BINGBOT));
+    }
+    sandbox.write("access.log", log);
+    let summary = sandbox.run("audit --robots robots --by rule access.log").exits(0).stdout;
+    assert!(summary.contains(" disallow: /p  120 origins  bingbot 120\n"), "{summary}");
+    assert!(sandbox.text("botaudit-report/report.html").contains(" and 116 more"));
+}

@@ -93,14 +93,16 @@ fn crawlers_and_tokens_answer_different_questions() {
     let ran = sandbox.run(&format!("robots restrictions {words}")).exits(0);
     sandbox.write("out.csv", &ran.stdout);
     assert_eq!(
-        sandbox.table("out.csv").cells("origin outcome restriction group reason not_robots_txt"),
+        sandbox
+            .table("out.csv")
+            .cells("origin outcome restriction group reason not_robots_txt name_kind lines"),
         [
-            "b.example | file | none | none | ignores-star | ",
-            "b.example | file | allow-list | star |  | ",
-            "b.example | file | allow-list | star |  | ",
-            "https://a.example:8443 | file | none | none |  | an HTML page",
-            "https://a.example:8443 | file | none | none |  | an HTML page",
-            "https://a.example:8443 | file | none | none |  | an HTML page",
+            "b.example | file | none | none | ignores-star |  | crawler | 3",
+            "b.example | file | allow-list | star |  |  | token | 3",
+            "b.example | file | allow-list | star |  |  | token | 3",
+            "https://a.example:8443 | file | none | none |  | an HTML page | crawler | 1",
+            "https://a.example:8443 | file | none | none |  | an HTML page | token | 1",
+            "https://a.example:8443 | file | none | none |  | an HTML page | token | 1",
         ]
     );
 }

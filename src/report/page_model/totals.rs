@@ -85,9 +85,6 @@ impl CrawlerTotals {
     }
 }
 
-/// The most origins kept for one rule.
-const ORIGINS_MAX: usize = 100;
-
 /// Origin, crawler and counts of a broken rule.
 pub(crate) type BrokenBy<'a> = (&'a str, Actor, &'a Broken);
 
@@ -104,7 +101,7 @@ pub struct RuleTotals<'a> {
     pub signed: u64,
     /// Violating requests by crawler.
     pub by: BTreeMap<Actor, u64>,
-    /// The origins, up to a limit.
+    /// The origins.
     pub origins: BTreeSet<&'a str>,
     /// The line of another field over which the group of a crawler continues, if there is one.
     pub continued_over: Option<u32>,
@@ -123,9 +120,7 @@ impl<'a> RuleTotals<'a> {
             signed += tally.signed;
             statuses.absorb(tally.statuses);
             *by.entry(actor).or_default() += tally.requests;
-            if origins.len() < ORIGINS_MAX {
-                origins.insert(origin);
-            }
+            origins.insert(origin);
         }
         let examples = all.iter().map(|(_, _, broken)| &broken.tally.example);
         let example = examples.min_by_key(|example| {

@@ -397,7 +397,7 @@ fn pieces_and_other_programs_are_skipped_wherever_chunks_are_cut() {
         (cri("stdout", "P", sample), "skip wrapper-partial"),
         (cri("stdout", "F", "the end of it"), "skip wrapper-partial"),
         (cri("stdout", "F", "no record"), "reject no-time"),
-        (cri("stdout", "F", "# comment"), "skip comment"),
+        (cri("stdout", "F", "# no comment"), "reject no-time"),
         (cri("stdout", "F", ""), "skip blank"),
         ("no wrapper\n".to_owned(), "reject other-format"),
         ("\n".to_owned(), "skip blank"),

@@ -26,7 +26,7 @@ const RECORDS_WITHOUT_USER_AGENT_MIN: usize = 10;
 pub struct Detection {
     /// `None` if no format can read any line, and the file declares none.
     pub format: Option<Format>,
-    /// The number of lines that were tried; 0 if there are only blank lines and comments.
+    /// The number of lines that were tried; 0 if there are only blank lines.
     pub lines_tried: usize,
     /// How many of them `format` can read.
     pub lines_parsed: usize,
@@ -66,7 +66,7 @@ pub fn detect<'a>(lines: impl IntoIterator<Item = &'a [u8]>, hints: &Hints) -> D
 }
 
 fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
-    let lines_tried = head.iter().filter(|line| !line.starts_with(b"#")).count();
+    let lines_tried = head.len();
     let mut best = Detection { format: None, lines_tried, lines_parsed: 0, why: String::new() };
     // Formats without envelope are tried last, because some of them read an envelope as fields.
     for formats in [wrapped_candidates(head, hints, WRAPPERS_MAX), bare_candidates(head, hints)] {

@@ -78,7 +78,10 @@ impl Format {
 
     /// Whether the lines of `head` declare this format.
     pub(crate) fn is_declared_in(&self, head: &[&[u8]]) -> bool {
-        self.parser.has_directives() && head.iter().any(|line| line.starts_with(b"#Fields:"))
+        let mut parser = self.parser.clone();
+        let mut is_directive =
+            |line: &&[u8]| line.starts_with(b"#") && parser.direct(line) == Some(Skip::Directive);
+        self.parser.has_directives() && head.iter().any(&mut is_directive)
     }
 
     /// The layout of its usual lines; `None` if it has none.
@@ -232,7 +235,9 @@ pub(super) enum Explained {
 fn read<'r>(line: &'r [u8], parser: &'r mut LineParser, zone: &'r Zone) -> LineContent<'r> {
     match line.first() {
         Some(b'#') => {
-            return LineContent::Skip(parser.direct(line));
+            if let Some(skip) = parser.direct(line) {
+                return LineContent::Skip(skip);
+            }
         }
         None | Some(b' ' | b'\t'..=b'\r') if line.trim_ascii_start().is_empty() => {
             return LineContent::Skip(Skip::Blank);

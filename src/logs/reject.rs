@@ -42,7 +42,7 @@ named_enum! {
     pub enum Skip {
         /// Only white space.
         Blank = "blank",
-        /// It starts with `#`.
+        /// It starts with `#`, in a format with directives.
         Comment = "comment",
         /// Damage to the file cut the line.
         Partial = "partial",

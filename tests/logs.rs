@@ -381,7 +381,7 @@ fn variants_are_detected() {
 
 /// Lines that may surround those of a format, and are not among them.
 #[test]
-fn pieces_and_other_programs_are_skipped_wherever_chunks_are_cut() {
+fn lines_of_other_programs_are_skipped_wherever_chunks_are_cut() {
     let sample = ENTRIES.iter().find(|entry| entry.name == "combined").unwrap().sample;
     let cri = |stream: &str, tag: &str, line: &str| {
         format!("2025-04-17T05:10:56.1Z {stream} {tag} {line}\n")
@@ -392,10 +392,9 @@ fn pieces_and_other_programs_are_skipped_wherever_chunks_are_cut() {
             cri("stderr", "F", "2025/04/17 05:10:56 [error] 7#7: *1 open() failed"),
             "skip not-access",
         ),
-        (cri("stdout", "P", sample), "skip wrapper-partial"),
-        (cri("stderr", "F", "error"), "skip not-access"),
-        (cri("stdout", "P", sample), "skip wrapper-partial"),
-        (cri("stdout", "F", "the end of it"), "skip wrapper-partial"),
+        (cri("stdout", "P", sample), "reject incomplete"),
+        (cri("stdout", "P", ""), "skip wrapper-partial"),
+        (cri("stderr", "P", "error"), "skip not-access"),
         (cri("stdout", "F", "no record"), "reject no-time"),
         (cri("stdout", "F", "# no comment"), "reject no-time"),
         (cri("stdout", "F", ""), "skip blank"),

@@ -135,9 +135,10 @@ impl InputTally {
         let is_unread = match reason {
             // The text of other programs, or of a format that is not known.
             Skip::NotAccess => is_wrapped,
-            Skip::Partial | Skip::EnvelopePartial => true,
+            Skip::Partial => true,
             Skip::Blank | Skip::Comment | Skip::Directive => line.len() > COMMENT_BYTES_MAX,
-            Skip::Subrequest | Skip::OutsideTime => false,
+            // Its text is in the line of its first piece.
+            Skip::EnvelopePartial | Skip::Subrequest | Skip::OutsideTime => false,
         };
         if is_unread {
             self.unread_bytes += line.len() as u64 + 1;

@@ -7,7 +7,7 @@ use crate::time::Zone;
 use super::envelope::{Envelope, EnvelopeKind};
 use super::format::{Explained, Format, Hints};
 use super::registry::{BuiltinFormat, ENTRIES};
-use super::{LineContent, parser::LineParser, record::Scratch, reject::Limitation};
+use super::{LineContent, parser::LineParser, pieces, record::Scratch, reject::Limitation};
 
 /// The number of lines that are tried first.
 const LINES_AT_FIRST: usize = 100;
@@ -56,6 +56,11 @@ pub fn detect<'a>(lines: impl IntoIterator<Item = &'a [u8]>, hints: &Hints) -> D
         .filter(|line| !line.trim_ascii_start().is_empty())
         .take(LINES_MAX)
         .collect();
+    let joined = pieces::joined(&lines);
+    let lines = match &joined {
+        Some(joined) => joined.split(|byte| *byte == b'\n').collect(),
+        None => lines,
+    };
     // A stream may begin with startup messages of its server.
     let first = &lines[..lines.len().min(LINES_AT_FIRST)];
     let detection = detect_among(first, hints);

@@ -66,10 +66,11 @@ pub(crate) fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> 
     let percent = percent(first).floor();
     text.push_str(&format!(
         "the minimum is {percent_min} % (--min-parse-rate). To see why, run: botaudit formats \
-         detect '{}'; to set the format, use --log-format{}; to accept the file, use \
-         --min-parse-rate {percent}",
+         detect '{}'; {}; to accept the file, use --min-parse-rate {percent}",
         first.summary.name,
-        line_proposal(first).filter(|_| first.tally.parsed_lines() == 0).unwrap_or_default()
+        line_advice(first)
+            .filter(|_| first.tally.parsed_lines() == 0)
+            .unwrap_or_else(|| "to set the format, use --log-format".to_owned())
     ));
     Some(text)
 }
@@ -174,11 +175,11 @@ fn described(input: &Input) -> String {
     text
 }
 
-/// A format string that reads the first line that was not understood.
-fn line_proposal(input: &Input) -> Option<String> {
+/// What would have the first line read that was not understood.
+fn line_advice(input: &Input) -> Option<String> {
     let samples = input.rejects().filter_map(|(_, rejects)| rejects.sample.as_ref());
     let (_, line) = samples.min()?;
-    own_format::proposal(line).map(|format| format!(" '{format}'"))
+    own_format::advice(line)
 }
 
 /// A proposal for the keys of a JSON log that was not understood.
@@ -361,9 +362,10 @@ mod tests {
         let mut tally = InputTally::default();
         tally.reject(Reject::BadTime, 7, b"what is no log");
         tally.reject(Reject::NoTime, 2, b"2025-04-17T05:10:56Z;192.0.2.7;GET;/form;302;5");
-        let expected = " '$time_iso8601;$remote_addr;$request_method;$request_uri;$status;\
-                        $body_bytes_sent'";
-        assert_eq!(line_proposal(&input("a", 99, tally)).as_deref(), Some(expected));
+        let advice = line_advice(&input("a", 99, tally)).unwrap();
+        let expected = "--log-format '$time_iso8601;$remote_addr;$request_method;$request_uri;$status;\
+                        $body_bytes_sent' (replace";
+        assert!(advice.contains(expected), "{advice}");
     }
 
     #[test]

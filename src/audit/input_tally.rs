@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::logs::reject::{Reject, Skip};
 use crate::merge::{Merge, least, merge_fields, sum};
 
-use super::tally::header::InputSummary;
+use super::{same_requests::RequestSketch, tally::header::InputSummary};
 use crate::measures::sums::is_default;
 
 /// Bytes of a rejected line that are kept as a sample.
@@ -35,6 +35,8 @@ pub struct InputTally {
     /// The bytes of lines that should be records and are not, with line ends. Of lines over the limit,
     /// only the part that is kept.
     pub unread_bytes: u64,
+    /// Some requests of crawlers, by which inputs with the same ones are found.
+    pub requests: RequestSketch,
 }
 
 /// One input with its counts.
@@ -79,12 +81,14 @@ struct FileRecord {
     skipped: BTreeMap<String, u64>,
     #[serde(default, skip_serializing_if = "is_default")]
     unread_bytes: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    requests: RequestSketch,
 }
 
 impl From<InputTally> for FileRecord {
     fn from(tally: InputTally) -> FileRecord {
-        let InputTally { crawler, other, with_referer, rejected, bytes, skipped, unread_bytes } =
-            tally;
+        let InputTally { crawler, other, with_referer, bytes, unread_bytes, requests, .. } = tally;
+        let InputTally { rejected, skipped, .. } = tally;
         let rejected = Reject::ALL.into_iter().zip(rejected).filter(|(_, tally)| tally.lines > 0);
         let skipped = Skip::ALL.into_iter().zip(skipped).filter(|(_, lines)| *lines > 0);
         FileRecord {
@@ -95,6 +99,7 @@ impl From<InputTally> for FileRecord {
             rejected: rejected.map(|(why, tally)| (why.as_str().to_owned(), tally)).collect(),
             skipped: skipped.map(|(why, lines)| (why.as_str().to_owned(), lines)).collect(),
             unread_bytes,
+            requests,
         }
     }
 }
@@ -102,7 +107,7 @@ impl From<InputTally> for FileRecord {
 /// Unknown reasons are left out. The sums of the input then do not agree, which is checked later.
 impl From<FileRecord> for InputTally {
     fn from(record: FileRecord) -> InputTally {
-        let FileRecord { crawler, other, with_referer, bytes, unread_bytes, .. } = record;
+        let FileRecord { crawler, other, with_referer, bytes, unread_bytes, requests, .. } = record;
         let FileRecord { mut rejected, mut skipped, .. } = record;
         InputTally {
             crawler,
@@ -112,6 +117,7 @@ impl From<FileRecord> for InputTally {
             bytes,
             skipped: Skip::ALL.map(|why| skipped.remove(why.as_str()).unwrap_or_default()),
             unread_bytes,
+            requests,
         }
     }
 }
@@ -166,7 +172,16 @@ impl InputTally {
     }
 }
 
-merge_fields!(InputTally { crawler, other, with_referer, rejected, bytes, skipped, unread_bytes });
+merge_fields!(InputTally {
+    crawler,
+    other,
+    with_referer,
+    rejected,
+    bytes,
+    skipped,
+    unread_bytes,
+    requests
+});
 
 impl Merge for RejectTally {
     fn absorb(&mut self, other: RejectTally) {

@@ -42,6 +42,7 @@ pub mod reaction_rows;
 pub mod referral_rows;
 pub mod refetches;
 pub mod repeated_content;
+pub mod same_requests;
 pub mod sessions;
 pub(crate) mod shares;
 pub mod sites;

@@ -89,7 +89,7 @@ fn a_log_that_is_not_understood_fails_the_run() {
 #[test]
 fn tiny_logs_prevent_no_report_but_one_of_which_nothing_is_known() {
     let sandbox = sandbox();
-    sandbox.write("empty.log", "\n\n# nothing\n");
+    sandbox.write("empty.log", "\n\n \n");
     sandbox.write("odd.log", "one odd line\n");
     sandbox.write("good.log", line(1, "/", 200, BINGBOT));
     let run = |logs: &str| sandbox.run(&format!("audit --robots robots.txt -o report {logs}"));

@@ -226,7 +226,8 @@ fn what_is_no_access_log_is_not_detected() {
         detection.lines_tried
     };
     assert_eq!(tried(&[]), 0);
-    assert_eq!(tried(&[b"", b"  ", b"# comment"]), 0);
+    assert_eq!(tried(&[b"", b"  "]), 0);
+    assert_eq!(tried(&[b"", b"# comment"]), 1);
     assert_eq!(
         tried(&[b"2020-10-14 01:29:23 [spider] INFO: \"started\"", b"{\"status\":200}", b"\0\xff"]),
         3
@@ -381,7 +382,7 @@ fn variants_are_detected() {
 
 /// Lines that may surround those of a format, and are not among them.
 #[test]
-fn pieces_and_other_programs_are_skipped_wherever_chunks_are_cut() {
+fn lines_of_other_programs_are_skipped_wherever_chunks_are_cut() {
     let sample = ENTRIES.iter().find(|entry| entry.name == "combined").unwrap().sample;
     let cri = |stream: &str, tag: &str, line: &str| {
         format!("2025-04-17T05:10:56.1Z {stream} {tag} {line}\n")
@@ -392,12 +393,11 @@ fn pieces_and_other_programs_are_skipped_wherever_chunks_are_cut() {
             cri("stderr", "F", "2025/04/17 05:10:56 [error] 7#7: *1 open() failed"),
             "skip not-access",
         ),
-        (cri("stdout", "P", sample), "skip wrapper-partial"),
-        (cri("stderr", "F", "error"), "skip not-access"),
-        (cri("stdout", "P", sample), "skip wrapper-partial"),
-        (cri("stdout", "F", "the end of it"), "skip wrapper-partial"),
+        (cri("stdout", "P", sample), "reject incomplete"),
+        (cri("stdout", "P", ""), "skip wrapper-partial"),
+        (cri("stderr", "P", "error"), "skip not-access"),
         (cri("stdout", "F", "no record"), "reject no-time"),
-        (cri("stdout", "F", "# comment"), "skip comment"),
+        (cri("stdout", "F", "# no comment"), "reject no-time"),
         (cri("stdout", "F", ""), "skip blank"),
         ("no wrapper\n".to_owned(), "reject other-format"),
         ("\n".to_owned(), "skip blank"),

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::input::chunks::{Chunk, Chunks};
 use crate::input::{open::Opened, source::FileId};
 use crate::logs::format::{Format, Hints};
+use crate::logs::pieces::{NumberedText, Pieces};
 use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
 
 use super::evidence::{Evidence, EvidenceSink};
@@ -102,6 +103,7 @@ impl LogReader<'_> {
         let mut format = detected.reading_format();
         let mut following = Following::new(&range.extent);
         let head_end = range.extent.lines_before() + LINES_AT_FIRST;
+        let mut pieces = format.pieces();
         let mut count = 0;
         while let Some(mut chunk) = queue.buffer().and_then(|buffer| chunks.next_chunk(buffer)) {
             self.progress.check()?;
@@ -113,9 +115,17 @@ impl LogReader<'_> {
                     Narrowed::Changed => break,
                 }
             }
+            join(&mut chunk, pieces.as_mut(), following.as_mut());
             let at_chunk = format.clone();
             format.advance(&chunk.bytes);
             queue.push(FormattedChunk { chunk, format: at_chunk, head_end });
+        }
+        // Of a log that grows, the last piece may come later.
+        let pieces = pieces.filter(|_| following.is_none());
+        if let Some(NumberedText { bytes, first_line }) = pieces.and_then(Pieces::end) {
+            let chunk = Chunk { bytes, file, first_line, sequence: count };
+            queue.push(FormattedChunk { chunk, format: format.clone(), head_end });
+            count += 1;
         }
         self.end(file, count)?;
         let input = InputEnd::new(&detected, &chunks);
@@ -125,5 +135,22 @@ impl LogReader<'_> {
     fn end(&self, input: FileId, chunks: u64) -> Result<()> {
         self.sessions.iter().for_each(|sessions| sessions.end(input, chunks));
         self.evidence.map_or(Ok(()), |evidence| evidence(Evidence::End { input, chunks }))
+    }
+}
+
+/// Joins the pieces of lines in `chunk`. Those of a line that is not whole yet are not read as far as `following` is
+/// concerned.
+fn join(chunk: &mut Chunk, pieces: Option<&mut Pieces>, following: Option<&mut Following>) {
+    let Some(pieces) = pieces else {
+        following.into_iter().for_each(|following| following.absorb(&chunk.bytes, 0));
+        return;
+    };
+    let read = following.map(|following| (following, chunk.bytes.clone()));
+    let bytes = std::mem::take(&mut chunk.bytes);
+    let mut text = NumberedText { bytes, first_line: chunk.first_line };
+    pieces.join(&mut text);
+    NumberedText { bytes: chunk.bytes, first_line: chunk.first_line } = text;
+    if let Some((following, read)) = read {
+        following.absorb(&read, pieces.waiting_bytes());
     }
 }

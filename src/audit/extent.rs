@@ -66,6 +66,8 @@ impl ReadRangeEnd {
 pub(super) struct Following {
     from: Option<Checkpoint>,
     prefix: Prefix,
+    /// Text after the prefix.
+    waiting: Vec<u8>,
     is_changed: bool,
 }
 
@@ -84,7 +86,8 @@ impl Following {
     /// `None` if the whole log is read.
     pub(crate) fn new(extent: &Extent) -> Option<Following> {
         let Extent::Rest { reached, .. } = extent else { return None };
-        Some(Following { from: reached.clone(), prefix: Prefix::new(), is_changed: false })
+        let (prefix, waiting) = (Prefix::new(), Vec::new());
+        Some(Following { from: reached.clone(), prefix, waiting, is_changed: false })
     }
 
     /// Removes the lines that were read before, and an unfinished last line, from the next `chunk`.
@@ -105,8 +108,16 @@ impl Following {
         if chunk.bytes.is_empty() {
             return Narrowed::ReadBefore;
         }
-        self.prefix.absorb(&chunk.bytes);
         Narrowed::Read
+    }
+
+    /// Adds the `next` lines to what was read, but for the last bytes of them, and of those before, that wait for lines
+    /// after them.
+    pub(crate) fn absorb(&mut self, next: &[u8], waiting_bytes: usize) {
+        self.waiting.extend_from_slice(next);
+        let end = self.waiting.len().saturating_sub(waiting_bytes);
+        self.prefix.absorb(&self.waiting[..end]);
+        self.waiting.drain(..end);
     }
 
     /// How far it was read; `None` if it is not the log that was read before.
@@ -217,6 +228,9 @@ mod tests {
             let (bytes, file) = (line.to_vec(), FileId::from_index(0));
             let mut chunk = Chunk { bytes, file, first_line: sequence + 1, sequence };
             let narrowed = following.narrow(&mut chunk, &mut format);
+            if narrowed == Narrowed::Read {
+                following.absorb(&chunk.bytes, 0);
+            }
             assert!(narrowed != Narrowed::Read || chunk.first_line == sequence + 1);
             narrowed
         });
@@ -238,9 +252,13 @@ mod tests {
         let mut chunk = Chunk { bytes: b"c\nd\ne\nf".to_vec(), file, first_line: 3, sequence: 1 };
         assert_eq!(following.narrow(&mut chunk, &mut format), Narrowed::Read);
         assert_eq!((chunk.bytes.as_slice(), chunk.first_line), (&b"d\ne\n"[..], 4));
+        following.absorb(&chunk.bytes, 0);
         let mut chunk = Chunk { bytes: b"f\n".to_vec(), file, first_line: 6, sequence: 2 };
         assert_eq!(following.narrow(&mut chunk, &mut format), Narrowed::Read);
         assert_eq!((chunk.bytes.as_slice(), chunk.first_line), (&b"f\n"[..], 6));
+        following.absorb(&chunk.bytes, 2);
+        assert_eq!(following.prefix.lines(), 5, "its line is not whole");
+        following.absorb(b"", 0);
         assert_eq!(following.reached().unwrap().lines, 6);
     }
 

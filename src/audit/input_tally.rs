@@ -9,7 +9,7 @@ use crate::merge::{merge_fields, sum};
 
 use super::reject_tally::{RejectTally, Rejects, by_name, by_reason};
 use super::sample_tally::SampleTally;
-use super::tally::header::InputSummary;
+use super::{same_requests::RequestSketch, tally::header::InputSummary};
 use crate::measures::sums::is_default;
 
 /// The longest line that can be a comment; one that is longer is something else that begins like it.
@@ -36,6 +36,8 @@ pub struct InputTally {
     pub unread_bytes: u64,
     /// Those of the other requests whose lines were read in full.
     pub sample: SampleTally,
+    /// Some requests of crawlers, by which inputs with the same ones are found.
+    pub requests: RequestSketch,
 }
 
 /// One input with its counts.
@@ -82,6 +84,7 @@ struct FileRecord {
     unread_bytes: u64,
     #[serde(default, skip_serializing_if = "is_default")]
     sample: SampleTally,
+    requests: RequestSketch,
 }
 
 impl From<InputTally> for FileRecord {
@@ -97,6 +100,7 @@ impl From<InputTally> for FileRecord {
             skipped: skipped.map(|(why, lines)| (why.as_str().to_owned(), lines)).collect(),
             unread_bytes: tally.unread_bytes,
             sample: tally.sample,
+            requests: tally.requests,
         }
     }
 }
@@ -115,6 +119,7 @@ impl From<FileRecord> for InputTally {
             skipped: Skip::ALL.map(|why| skipped.remove(why.as_str()).unwrap_or_default()),
             unread_bytes: record.unread_bytes,
             sample: record.sample,
+            requests: record.requests,
         }
     }
 }
@@ -144,9 +149,10 @@ impl InputTally {
         let is_unread = match reason {
             // The text of other programs, or of a format that is not known.
             Skip::NotAccess => is_wrapped,
-            Skip::Partial | Skip::EnvelopePartial => true,
+            Skip::Partial => true,
             Skip::Blank | Skip::Comment | Skip::Directive => line.len() > COMMENT_BYTES_MAX,
-            Skip::Subrequest | Skip::OutsideTime => false,
+            // Its text is in the line of its first piece.
+            Skip::EnvelopePartial | Skip::Subrequest | Skip::OutsideTime => false,
         };
         if is_unread {
             self.unread_bytes += line.len() as u64 + 1;
@@ -182,7 +188,8 @@ merge_fields!(InputTally {
     bytes,
     skipped,
     unread_bytes,
-    sample
+    sample,
+    requests
 });
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ pub mod refetches;
 pub mod reject_tally;
 pub mod repeated_content;
 pub mod sample_tally;
+pub mod same_requests;
 pub mod sessions;
 pub(crate) mod shares;
 pub mod sites;

@@ -80,7 +80,8 @@ pub(crate) fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
     };
     let format = examined.detection.reading_format();
     let (mut reader, mut scratch) = (format.reader(), Scratch::default());
-    for line in lines(head) {
+    let joined = format.pieces().map(|pieces| pieces.join_all(head.to_vec()));
+    for line in lines(joined.as_deref().unwrap_or(head)) {
         examined.lines += 1;
         let read = match reader.line(line) {
             LineContent::Skip(reason) => {

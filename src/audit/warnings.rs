@@ -14,6 +14,7 @@ use super::identity_warnings::{and_more, named};
 use super::nothing_judged::{
     first_of, no_robots_txt, no_user_agents, unknown_origins, without_robots_txt,
 };
+use super::same_requests::same_requests;
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
 use super::tally::{identity_sources::IdentitySources, rows::STRANGERS_MAX};
@@ -50,6 +51,10 @@ pub(crate) fn warnings(audit: &ReportModel, header: &Header, failures: Vec<Strin
     warnings.extend(
         Limitation::ALL.into_iter().filter_map(|limitation| about_format(audit, limitation)),
     );
+    warnings.extend(same_requests(audit.inputs.iter().map(|Input { summary, tally }| {
+        let format = summary.format.as_ref().map_or("", |format| &format.name);
+        (&*summary.name, format, &tally.requests)
+    })));
     warnings.extend(before_first(audit, rulings));
     if audit.actors().any(|(origin, _, _)| origin == OriginKey::Others.to_string()) {
         let why = format!(

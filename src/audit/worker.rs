@@ -44,6 +44,7 @@ use super::day_counters::{ChunkDays, DayCounters, DayKey};
 use super::draft::Draft;
 use super::evidence::ViolatingRequest;
 use super::prepass::{Collected, Wanted};
+use super::same_requests::RequestSampler;
 use super::sessions::{ClientRequest, Sessions};
 use super::sites::{SiteId, Sites};
 use super::tally::counter::{Counter, TallyLimits};
@@ -202,6 +203,8 @@ pub(crate) struct Worker<'a> {
     /// The other counters.
     counters: DayCounters,
     collected: Collected,
+    /// Requests of crawlers by which inputs are compared.
+    sampler: RequestSampler,
     /// The requests of the chunk, if sessions are counted.
     client_requests: Vec<ClientRequest>,
     /// The site of the last collected line.
@@ -238,6 +241,7 @@ impl<'a> Worker<'a> {
             day_key: DayKey::AllDays,
             counters: DayCounters::default(),
             collected: context.collected(),
+            sampler: RequestSampler::default(),
             client_requests: Vec::new(),
             last_asked: None,
             is_wrapped: false,
@@ -259,6 +263,7 @@ impl<'a> Worker<'a> {
         (self.is_wrapped, self.head_end) = (format.is_wrapped(), head_end);
         self.sites.turn_to(self.context.from_paths[chunk.file.index()].as_ref());
         let place = (chunk.file, chunk.sequence);
+        self.sampler.continue_with(self.counter.files.get(&chunk.file).map(|file| &file.requests));
         let mut reading = Reading {
             position: Position { file: chunk.file, line: chunk.first_line },
             tally: InputTally::default(),
@@ -321,6 +326,7 @@ impl<'a> Worker<'a> {
         let before = std::mem::replace(&mut self.counter, next);
         self.counters.put(std::mem::replace(&mut self.day_key, key), before);
         self.origins.forget();
+        self.sampler.continue_with(self.counter.files.get(&file).map(|file| &file.requests));
     }
 
     /// Adds to the counter what waits for it.
@@ -329,7 +335,8 @@ impl<'a> Worker<'a> {
         self.kind_sums.add_to(&mut self.counter);
     }
 
-    fn add_lines(&mut self, file: FileId, tally: InputTally) {
+    fn add_lines(&mut self, file: FileId, mut tally: InputTally) {
+        tally.requests = self.sampler.take();
         self.counter.rows.bound_times(tally.crawler);
         if tally.lines() > 0 {
             self.counter.files.entry(file).or_default().absorb(tally);
@@ -381,6 +388,9 @@ impl<'a> Worker<'a> {
         let kind = RequestKind::new((hour.day, record), &dated, restriction, answer);
         self.kind_sums.add((origin, actor, kind), (hour, record), &mut self.counter);
         let policy_file = policy_file(context.judge, site, &dated, path);
+        if let Some(path) = path.filter(|path| !path.is_robots_txt()) {
+            self.sampler.add(record.time, record.user_agent, path.as_bytes());
+        }
         let tally = self.counter.rows.row(origin, actor);
         let is_plain = is_plain(rules, dated.verdict, policy_file) && signature.is_none();
         if is_plain && self.has_plain_requests {

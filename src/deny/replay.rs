@@ -16,6 +16,7 @@ use crate::input::source::{FileId, Source};
 use crate::input::{lines::lines, open::open};
 use crate::logs::LineContent;
 use crate::logs::format::{Format, Hints};
+use crate::logs::pieces::{NumberedText, Pieces};
 use crate::logs::record::{Record, Scratch};
 use crate::numbers::{counted, grouped};
 use crate::table::escape::visible;
@@ -119,9 +120,15 @@ impl<'a> Replay<'a> {
             let mut chunks =
                 Chunks::of_log(FileId::from_index(0), open(source, &Arc::default())?, CHUNK_BYTES);
             let mut format = detected_format(&mut chunks, hints).reading_format();
-            while let Some(chunk) = chunks.next_chunk(Vec::new()) {
-                self.chunk(&chunk, &format, &source.name, &mut cache);
-                format.advance(&chunk.bytes);
+            let mut pieces = format.pieces();
+            while let Some(Chunk { bytes, first_line, .. }) = chunks.next_chunk(Vec::new()) {
+                let mut text = NumberedText { bytes, first_line };
+                pieces.iter_mut().for_each(|pieces| pieces.join(&mut text));
+                self.lines(&text, &format, &source.name, &mut cache);
+                format.advance(&text.bytes);
+            }
+            if let Some(rest) = pieces.and_then(Pieces::end) {
+                self.lines(&rest, &format, &source.name, &mut cache);
             }
             if let Some(damage) = chunks.ending().damage {
                 return Err(Error::invalid_file(Path::new(&source.name), damage.to_string()));
@@ -140,9 +147,15 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn chunk(&mut self, chunk: &Chunk, format: &Format, file: &str, cache: &mut UserAgentCache) {
+    fn lines(
+        &mut self,
+        text: &NumberedText,
+        format: &Format,
+        file: &str,
+        cache: &mut UserAgentCache,
+    ) {
         let (mut reader, mut scratch) = (format.reader(), Scratch::default());
-        for (line, text) in (chunk.first_line..).zip(lines(&chunk.bytes)) {
+        for (line, text) in (text.first_line..).zip(lines(&text.bytes)) {
             let record = match reader.line(text) {
                 LineContent::Skip(_) => continue,
                 LineContent::Reject(reason) => Err(reason),

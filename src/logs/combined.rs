@@ -193,6 +193,11 @@ fn host_and_front(line: &[u8]) -> Result<(&[u8], &[u8], Front<'_>), Reject> {
     {
         return Ok((host, head.client, front_with(head.columns, head.time, head.rest)?));
     }
+    if let Some(rest) = line.strip_prefix(b" ") {
+        // The server has no name for such a request.
+        let (client, front) = client_and_front(rest)?;
+        return Ok((b"", client, front));
+    }
     let front = front(line)?;
     let (host, columns) = split_column(front.columns)?;
     Ok((host, client(columns)?, front))
@@ -298,6 +303,32 @@ fn split_column(columns: &[u8]) -> Result<(&[u8], &[u8]), Reject> {
 /// Splits `rest`, the text after the request.
 #[inline(always)]
 fn quoted_fields(rest: &[u8]) -> Option<QuotedFields<'_>> {
+    match escaped_fields(rest) {
+        Some(fields) if fields.tail.is_empty() || !has_stray_quote(fields.tail) => Some(fields),
+        _ => unescaped_fields(rest),
+    }
+}
+
+/// Whether a quote in the text after the user agent begins no field, so that it is of the user agent.
+#[inline]
+fn has_stray_quote(tail: &[u8]) -> bool {
+    let mut rest = tail;
+    while let Some(quote) = memchr(b'"', rest) {
+        if rest[..quote].last().is_some_and(|before| !b" \t=:,;|[({".contains(before)) {
+            return true;
+        }
+        match RawField::take_quoted(&rest[quote..]) {
+            Some((_, after)) => rest = after,
+            // The line is cut.
+            None => return false,
+        }
+    }
+    false
+}
+
+/// Splits `rest`, if quotes in its fields are escaped.
+#[inline(always)]
+fn escaped_fields(rest: &[u8]) -> Option<QuotedFields<'_>> {
     let quote = find_near(b'"', rest)?;
     let outcome = rest[..quote].strip_suffix(b" ")?;
     let (referer, rest) = match rest[quote..].strip_prefix(b"\"-\" ") {
@@ -310,6 +341,24 @@ fn quoted_fields(rest: &[u8]) -> Option<QuotedFields<'_>> {
     let (user_agent, tail) = RawField::take_quoted(rest)?;
     let is_whole = matches!(tail, [] | [b' ' | b'\t' | b',', ..]);
     is_whole.then_some(QuotedFields { outcome, referer, user_agent, tail })
+}
+
+/// Splits `rest`, the text after the request, if a writer that does not escape quotes wrote it: from its start and
+/// from its end. `None` if that can be done in several ways, or if quotes are escaped.
+#[cold]
+fn unescaped_fields(rest: &[u8]) -> Option<QuotedFields<'_>> {
+    const BETWEEN: &[u8] = b"\" \"";
+    let (first, last) = (memchr(b'"', rest)?, memrchr(b'"', rest)?);
+    let (outcome, tail) = (rest[..first].strip_suffix(b" ")?, &rest[last + 1..]);
+    let inner = rest.get(first + 1..last)?;
+    let mut between = memmem::find_iter(inner, BETWEEN);
+    let (at, None) = (between.next()?, between.next()) else { return None };
+    // The time and the request of a second line that was written into this one.
+    let has_other =
+        memmem::find(inner, b"] \"").is_some() || memmem::find(inner, b"\\\"").is_some();
+    let is_whole = matches!(tail, [] | [b' ' | b'\t' | b',', ..]) && !has_other;
+    let user_agent = RawField::plain(&inner[at + BETWEEN.len()..]);
+    is_whole.then_some(QuotedFields { outcome, referer: &inner[..at], user_agent, tail })
 }
 
 /// Whether most lines of `head` meet `is_such`; also true without lines.

@@ -7,7 +7,7 @@ use crate::time::Zone;
 use super::envelope::{Envelope, EnvelopeKind};
 use super::format::{Explained, Format, Hints};
 use super::registry::{BuiltinFormat, ENTRIES};
-use super::{parser::LineParser, record::Scratch, reject::Limitation, shown::Shown};
+use super::{parser::LineParser, pieces, record::Scratch, reject::Limitation, shown::Shown};
 
 /// The number of lines that are tried first, from all places that are known.
 const LINES_AT_FIRST: usize = 100;
@@ -31,7 +31,7 @@ impl Detection {
 pub struct Detection {
     /// `None` if no format can read any line, and the file declares none; or if it is not certain.
     pub format: Option<Format>,
-    /// The number of lines that were tried; 0 if there are only blank lines and comments.
+    /// The number of lines that were tried; 0 if there are only blank lines.
     pub lines_tried: usize,
     /// How many of them `format` can read.
     pub lines_parsed: usize,
@@ -55,17 +55,20 @@ fn builtin(entry: &BuiltinFormat, head: &[&[u8]], hints: &Hints) -> Option<Forma
 /// Tries all formats on some of `lines`, and chooses the one that reads most of them; of
 /// several, the one that explains most of a line. A format in `hints` is always chosen. Lines may
 /// have an envelope, see `envelope.rs`.
-pub fn detect<'a, L>(lines: L, hints: &Hints) -> Detection
-where
-    L: IntoIterator<Item = &'a [u8], IntoIter: Clone>,
-{
+pub fn detect<'a>(lines: impl IntoIterator<Item = &'a [u8]>, hints: &Hints) -> Detection {
     let is_blank = |line: &&[u8]| line.trim_ascii_start().is_empty();
-    let lines = lines.into_iter().filter(|line| !is_blank(line));
-    let some = some_of(lines.clone(), LINES_AT_FIRST);
+    let lines: Vec<&[u8]> = lines.into_iter().filter(|line| !is_blank(line)).collect();
+    let joined = pieces::joined(&lines);
+    let lines = match &joined {
+        Some(joined) => joined.split(|byte| *byte == b'\n').collect(),
+        None => lines,
+    };
+    let lines = || lines.iter().copied();
+    let some = some_of(lines(), LINES_AT_FIRST);
     let detection = detect_among(&some, hints);
     // A stream may begin with startup messages of its server.
     match detection.lines_parsed {
-        0 if some.len() == LINES_AT_FIRST => detect_among(&some_of(lines, LINES_MAX), hints),
+        0 if some.len() == LINES_AT_FIRST => detect_among(&some_of(lines(), LINES_MAX), hints),
         _ => detection,
     }
 }
@@ -84,7 +87,7 @@ fn some_of<'a>(lines: impl Iterator<Item = &'a [u8]> + Clone, count_max: usize) 
 }
 
 fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
-    let lines_tried = head.iter().filter(|line| !line.starts_with(b"#")).count();
+    let lines_tried = head.len();
     let mut best = Detection { format: None, lines_tried, lines_parsed: 0, why: String::new() };
     // Formats without envelope are tried last, because some of them read an envelope as fields.
     for formats in [wrapped_candidates(head, hints, WRAPPERS_MAX), bare_candidates(head, hints)] {

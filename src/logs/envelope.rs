@@ -1,8 +1,6 @@
 //! Envelopes that containers and syslog put around each line.
 //!
-//! A container runtime cuts long lines into pieces. The pieces are not joined, because every server
-//! refuses a request line of that length. All pieces are skipped, including the last one, in
-//! whatever chunk they are.
+//! A container runtime cuts long lines into pieces. `pieces.rs` joins them.
 
 use std::sync::Arc;
 
@@ -78,6 +76,40 @@ impl EnvelopeKind {
     /// Whether this envelope may cut lines, and names their stream.
     pub(crate) fn cuts_lines(self) -> bool {
         matches!(self, EnvelopeKind::Cri | EnvelopeKind::DockerJson)
+    }
+
+    /// A piece without text, which needs no other.
+    pub(super) fn empty_piece(self) -> &'static [u8] {
+        match self {
+            EnvelopeKind::Cri => b"1970-01-01T00:00:00Z stdout P ",
+            _ => br#"{"log":"","stream":"stdout"}"#,
+        }
+    }
+
+    /// `line` with another content, which has the escapes of the envelope; `None` if the envelope does not cut lines.
+    pub(super) fn with_content(
+        self,
+        line: &[u8],
+        content: &[&[u8]],
+        is_partial: bool,
+    ) -> Option<Vec<u8>> {
+        let content = content.concat();
+        match self {
+            EnvelopeKind::Cri => {
+                let (time, rest) = split_token(line)?;
+                let (stream, _) = split_token(rest)?;
+                let tag: &[u8] = if is_partial { b"P" } else { b"F" };
+                Some([time, stream, tag, &content].join(&b' '))
+            }
+            EnvelopeKind::DockerJson => {
+                let log = after_key(line.strip_prefix(b"{")?, b"\"log\"")?;
+                let (_, rest) = RawField::take_quoted(log)?;
+                let front = &line[..line.len() - log.len() + 1];
+                let end: &[u8] = if is_partial { b"\"" } else { b"\\n\"" };
+                Some([front, &content, end, rest].concat())
+            }
+            _ => None,
+        }
     }
 }
 

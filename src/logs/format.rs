@@ -7,16 +7,16 @@
 
 use std::sync::Arc;
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memchr, memmem};
 
 use crate::time::Zone;
 
-use super::envelope::{Envelope, Stream};
+use super::envelope::Envelope;
 use super::json::{Json, own_names::OwnNames};
 use super::plausible::{is_plausible, may_be_user_agent};
 use super::reject::{Limitation, Reject, Skip};
 use super::{LINE_BYTES_MAX, LineContent, NoRecord, parser::LineParser};
-use super::{proxies::Captures, record::Scratch, usual::UsualLayout};
+use super::{pieces::Pieces, proxies::Captures, record::Scratch, usual::UsualLayout};
 
 /// A log format with its state at one line of a file. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -26,14 +26,10 @@ pub struct Format {
     /// From the outermost to the innermost.
     envelopes: Arc<[Envelope]>,
     parser: LineParser,
-    pieces: Pieces,
     zone: Zone,
     /// Whether dates in digits have the month first.
     is_month_first: bool,
 }
-
-/// Whether the previous line of standard output or error is to be continued.
-type Pieces = [bool; 2];
 
 impl Format {
     /// The format for files without lines to detect it by.
@@ -49,8 +45,8 @@ impl Format {
     /// The format `name` with the layout `parser`; times without a zone are in `zone`.
     pub(crate) fn new(name: &str, parser: LineParser, zone: Zone) -> Format {
         let (limitations, envelopes) = (parser.limitations().into(), Arc::default());
-        let (name, pieces) = (name.into(), Pieces::default());
-        Format { name, limitations, envelopes, parser, pieces, zone, is_month_first: false }
+        let name = name.into();
+        Format { name, limitations, envelopes, parser, zone, is_month_first: false }
     }
 
     /// The same, with the month first in dates in digits.
@@ -91,7 +87,10 @@ impl Format {
 
     /// Whether the lines of `head` declare this format.
     pub(crate) fn is_declared_in(&self, head: &[&[u8]]) -> bool {
-        self.parser.has_directives() && head.iter().any(|line| line.starts_with(b"#Fields:"))
+        let mut parser = self.parser.clone();
+        let mut is_directive =
+            |line: &&[u8]| line.starts_with(b"#") && parser.direct(line) == Some(Skip::Directive);
+        self.parser.has_directives() && head.iter().any(&mut is_directive)
     }
 
     /// The layout of its usual lines; `None` if it has none.
@@ -111,15 +110,20 @@ impl Format {
 
     /// Advances the state over `lines`, which are whole lines.
     pub fn advance(&mut self, lines: &[u8]) {
-        if self.parser.has_directives() {
-            if self.envelopes.is_empty() {
-                self.advance_over_directives(lines);
-            } else {
-                self.advance_over_all(lines);
-            }
-        } else if self.envelopes.iter().any(|envelope| envelope.kind.cuts_lines()) {
-            self.advance_over_pieces(lines);
+        if !self.parser.has_directives() {
+            return;
         }
+        if self.envelopes.is_empty() {
+            self.advance_over_directives(lines);
+        } else {
+            self.advance_over_all(lines);
+        }
+    }
+
+    /// What joins the pieces of its lines; `None` if nothing cuts them.
+    pub(crate) fn pieces(&self) -> Option<Pieces> {
+        let outer = self.envelopes.first().filter(|envelope| envelope.kind.cuts_lines())?;
+        Some(Pieces::new(outer.kind))
     }
 
     fn advance_over_directives(&mut self, lines: &[u8]) {
@@ -139,34 +143,6 @@ impl Format {
             reader.line(without_cr(line.strip_suffix(b"\n").unwrap_or(line)));
         }
         *self = reader.format;
-    }
-
-    /// The last line of each stream says whether it is to be continued.
-    fn advance_over_pieces(&mut self, lines: &[u8]) {
-        let Some(envelope) = self.envelopes.iter().find(|envelope| envelope.kind.cuts_lines())
-        else {
-            return;
-        };
-        if self.envelopes[0] != *envelope {
-            self.advance_over_all(lines);
-            return;
-        }
-        let mut is_known = [false; 2];
-        let mut rest = lines.strip_suffix(b"\n").unwrap_or(lines);
-        while is_known != [true; 2] && !rest.is_empty() {
-            let start = memrchr(b'\n', rest).map_or(0, |lf| lf + 1);
-            let line = without_cr(&rest[start..]);
-            if let Some(wrapped) =
-                envelope.kind.unwrap(line).filter(|_| line.len() <= LINE_BYTES_MAX)
-            {
-                let stream = wrapped.stream as usize;
-                if !is_known[stream] {
-                    is_known[stream] = true;
-                    self.pieces[stream] = wrapped.is_partial;
-                }
-            }
-            rest = &rest[..start.saturating_sub(1)];
-        }
     }
 }
 
@@ -189,14 +165,14 @@ impl Reader {
         if line.len() > LINE_BYTES_MAX {
             return LineContent::Reject(Reject::TooLong);
         }
-        let Format { parser, zone, envelopes, pieces, is_month_first, .. } = &mut self.format;
+        let Format { parser, zone, envelopes, is_month_first, .. } = &mut self.format;
         if envelopes.is_empty() {
             return in_order(read(line, parser, zone), *is_month_first);
         }
         if line.trim_ascii_start().is_empty() {
             return LineContent::Skip(Skip::Blank);
         }
-        let opened = match open(envelopes, line, pieces, Some(&mut self.unwrapped)) {
+        let opened = match open(envelopes, line, Some(&mut self.unwrapped)) {
             Ok(opened) => opened,
             Err(why) => return why.into(),
         };
@@ -235,7 +211,7 @@ impl Reader {
         let mut unwrapped = Vec::new();
         let Format { parser, envelopes, .. } = &self.format;
         let mut is_whole = |line| {
-            open(envelopes, line, &mut Pieces::default(), Some(&mut unwrapped))
+            open(envelopes, line, Some(&mut unwrapped))
                 .is_ok_and(|opened| parser.is_whole(opened.line))
         };
         if is_request && is_whole(line) { Explained::Whole } else { Explained::No }
@@ -254,7 +230,9 @@ pub(super) enum Explained {
 fn read<'r>(line: &'r [u8], parser: &'r mut LineParser, zone: &'r Zone) -> LineContent<'r> {
     match line.first() {
         Some(b'#') => {
-            return LineContent::Skip(parser.direct(line));
+            if let Some(skip) = parser.direct(line) {
+                return LineContent::Skip(skip);
+            }
         }
         None | Some(b' ' | b'\t'..=b'\r') if line.trim_ascii_start().is_empty() => {
             return LineContent::Skip(Skip::Blank);
@@ -284,7 +262,6 @@ struct Opened<'a> {
 fn open<'a>(
     envelopes: &[Envelope],
     line: &'a [u8],
-    pieces: &mut Pieces,
     buffer: Option<&'a mut Vec<u8>>,
 ) -> Result<Opened<'a>, NoRecord> {
     let Some((outer, inner)) = envelopes.split_first() else {
@@ -292,24 +269,22 @@ fn open<'a>(
     };
     let other = NoRecord::Reject(Reject::OtherFormat);
     let wrapped = outer.kind.unwrap(line).ok_or(other)?;
-    if outer.kind.cuts_lines() {
-        let was_partial = std::mem::replace(
-            &mut pieces[(wrapped.stream == Stream::Err) as usize],
-            wrapped.is_partial,
-        );
-        if was_partial || wrapped.is_partial {
-            return Err(NoRecord::Skip(Skip::EnvelopePartial));
-        }
-    }
     let is_foreign = outer.is_foreign(&wrapped);
+    if wrapped.is_partial {
+        return Err(match (wrapped.line.raw, is_foreign) {
+            (b"", _) => NoRecord::Skip(Skip::EnvelopePartial),
+            (_, true) => NoRecord::Skip(Skip::NotAccess),
+            (_, false) => NoRecord::Reject(Reject::Incomplete),
+        });
+    }
     let raw = wrapped.line.raw;
     let opened = if wrapped.line.escaping.is_in(raw) {
         let buffer = buffer.ok_or(other)?;
         buffer.clear();
         wrapped.line.escaping.undo(raw, buffer);
-        open(inner, buffer, pieces, None)?
+        open(inner, buffer, None)?
     } else {
-        open(inner, raw, pieces, buffer)?
+        open(inner, raw, buffer)?
     };
     Ok(Opened { is_foreign: is_foreign || opened.is_foreign, ..opened })
 }

@@ -12,6 +12,7 @@ pub mod registry;
 pub mod parser;
 
 mod envelope;
+pub(crate) mod pieces;
 
 mod apache_format;
 mod nginx_format;

@@ -51,8 +51,37 @@ const PARTS_MAX: usize = 60;
 /// A part without a meaning for audits.
 const OTHER: &str = "$other";
 
+/// What the user can do to have lines such as `line` read; `None` if its time or its request is not found.
+pub(crate) fn advice(line: &[u8]) -> Option<String> {
+    if is_w3c(line) {
+        let what = "the lines look like those of IIS, and no line names their columns; put the #Fields line of \
+                    that server in front of them, in the same file";
+        return Some(what.to_owned());
+    }
+    let format = proposal(line)?;
+    let missing = match format.contains("$http_user_agent") {
+        true => "",
+        false => {
+            " (replace the $other in the place of the user agent by $http_user_agent; without user agents no crawler is recognised)"
+        }
+    };
+    Some(format!("name the fields, as in: --log-format '{format}'{missing}"))
+}
+
+/// Whether it is a line of IIS, whose values have `+` instead of spaces.
+fn is_w3c(line: &[u8]) -> bool {
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let columns: Vec<&str> = line.split([' ', '\t']).take(60).collect();
+    let [date, time, .., _] = columns[..] else { return false };
+    let is_date =
+        date.len() == 10 && date.as_bytes()[4] == b'-' && is_time(&format!("{date} {time}"));
+    is_date
+        && columns.len() > 8
+        && columns.iter().any(|value| value.contains("/") && value.contains(";+"))
+}
+
 /// A format string that reads `line`; `None` if its time or its request is not found.
-pub(crate) fn proposal(line: &[u8]) -> Option<String> {
+fn proposal(line: &[u8]) -> Option<String> {
     let line = std::str::from_utf8(line).ok().filter(|line| line.is_ascii())?;
     let mut parts = Parts::default();
     let mut rest = line.trim_end();
@@ -62,6 +91,7 @@ pub(crate) fn proposal(line: &[u8]) -> Option<String> {
         }
         rest = match first {
             '"' | '[' => parts.enclosed(rest)?,
+            '{' if rest.contains('}') => parts.captured(rest)?,
             _ if is_between(first) => {
                 parts.text.push(first);
                 &rest[1..]
@@ -106,6 +136,17 @@ impl Parts {
         self.put(&inner[..end], true);
         self.text.push(close);
         Some(&inner[end + 1..])
+    }
+
+    /// The captured headers of HAProxy in braces at the start of `rest`; returns the text after them.
+    fn captured<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
+        let end = rest.find('}')?;
+        for (at, header) in rest[1..end].split('|').enumerate() {
+            self.text.push(if at == 0 { '{' } else { '|' });
+            self.put(header, true);
+        }
+        self.text.push('}');
+        Some(&rest[end + 1..])
     }
 
     /// A word at the start of `rest`, or a time of two words; returns the text after it.
@@ -154,7 +195,7 @@ fn candidates(value: &str, is_enclosed: bool, before: &Parts) -> [Option<&'stati
             true => "$time_local",
             false => "$time_iso8601",
         },
-        _ if is_number && value.len() == 3 && !before.has("$status") => "$status",
+        _ if is_status(value) && !before.has("$status") => "$status",
         _ if is_number && before.has("$status") => "$body_bytes_sent",
         _ if words.len() > 1 && is_method(words[0]) && is_target(words[1]) => "$request",
         _ if !has_request && is_method(value) && !is_enclosed => "$request_method",
@@ -170,6 +211,16 @@ fn candidates(value: &str, is_enclosed: bool, before: &Parts) -> [Option<&'stati
 
 fn is_time(text: &str) -> bool {
     Time::Local(text.as_bytes(), &Zone::UTC).read().is_some()
+}
+
+/// Whether it is a status of the registry of IANA, or one that nginx or a load balancer of AWS adds. Other numbers of
+/// three digits are sizes or durations.
+fn is_status(text: &str) -> bool {
+    matches!(
+        text.parse().unwrap_or_default(),
+        100..=103 | 200..=208 | 226 | 300..=308 | 400..=418 | 421..=426 | 428 | 429 | 431 | 444 | 451 | 460 | 463 | 494..=499
+            | 500..=508 | 510 | 511 | 561
+    )
 }
 
 /// Whether it has a name and a version, as `curl/8.5.0` has.
@@ -228,6 +279,34 @@ mod tests {
             r#"2025-04-17 05:10:56;192.0.2.7;POST;/form;302;5"#,
             Some("$time_local;$remote_addr;$request_method;$request_uri;$status;$body_bytes_sent"),
         );
+    }
+
+    #[test]
+    fn captured_headers_and_unusual_orders() {
+        check(
+            r#"[25/Feb/2019:16:19:48.143] 192.0.2.7:53332 fe~ be/srv 0/0/7/1457/1487 301 11394 {www.example.org|Mozilla/5.0 (compatible; GPTBot/1.2)} {} "GET /admin HTTP/1.1""#,
+            Some(
+                r#"[$time_iso8601] $remote_addr $other $other $other $status $body_bytes_sent {$http_host|$http_user_agent} {$other} "$request""#,
+            ),
+        );
+        // The first number of three digits is no status.
+        check(
+            r#"192.0.2.7 [12/Mar/2024:09:44:22 +0800] "GET /p0 HTTP/1.1" 0.000 471 404 555 "-" "Mozilla/5.0 (X11)""#,
+            Some(
+                r#"$remote_addr [$time_local] "$request" $other $other $status $body_bytes_sent "$other" "$http_user_agent""#,
+            ),
+        );
+    }
+
+    #[test]
+    fn an_advice_says_what_is_missing() {
+        let iis = b"2015-01-13 00:32:17 192.0.2.8 GET /a - 80 - 192.0.2.7 Mozilla/5.0+(X;+Examplebot/2.0;++http://a.example) - 404 0 2 15";
+        assert!(advice(iis).unwrap().contains("put the #Fields line of that server in front"));
+        let nameless = br#"192.0.2.7 [12/Mar/2024:09:44:22 +0800] "GET /p0 HTTP/1.1" 200 5"#;
+        assert!(advice(nameless).unwrap().contains("in the place of the user agent"));
+        let whole = br#"192.0.2.7 [12/Mar/2024:09:44:22 +0800] "GET /p0 HTTP/1.1" 200 5 "x/1""#;
+        assert!(advice(whole).unwrap().ends_with(r#""$http_user_agent"'"#));
+        assert_eq!(advice(b"2015-01-13 00:32:17 started"), None);
     }
 
     #[test]

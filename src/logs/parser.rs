@@ -105,11 +105,12 @@ impl LineParser {
         matches!(self, LineParser::W3c(_))
     }
 
-    /// Handles a line that begins with `#`, and returns its kind.
-    pub(super) fn direct(&mut self, line: &[u8]) -> Skip {
+    /// Handles a line that begins with `#`, and returns its kind; `None` if it is a line as all others: in many
+    /// formats the first field is what the client sent.
+    pub(super) fn direct(&mut self, line: &[u8]) -> Option<Skip> {
         match self {
             LineParser::W3c(w3c) => Arc::make_mut(w3c).direct(line),
-            _ => Skip::Comment,
+            _ => None,
         }
     }
 

@@ -116,7 +116,7 @@ formats! {
     "google_cloud" "Google Cloud's load balancers, as exported from Cloud Logging" [Sampled]
         |head, _| json(JsonDialect::GoogleCloud, head);
         r#"{"httpRequest":{"remoteIp":"192.0.2.7","requestMethod":"GET","requestUrl":"https://example.com/music/","responseSize":"10353","status":200,"userAgent":"Examplebot/1.2"},"insertId":"1","logName":"projects/p/logs/requests","timestamp":"2025-04-17T05:10:56.123Z"}"#
-    "azure" "Azure Front Door and App Service, from diagnostic settings" []
+    "azure" "Azure Front Door, Application Gateway and App Service, from diagnostic settings" []
         |head, _| json(JsonDialect::Azure, head);
         r#"{"time":"2025-04-17T05:10:56.123Z","resourceId":"/SUBSCRIPTIONS/X","category":"FrontDoorAccessLog","operationName":"Microsoft.Cdn/Profiles/AccessLog/Write","properties":{"httpMethod":"GET","httpVersion":"2.0.0.0","requestUri":"https://example.com:443/music/","responseBytes":"10353","userAgent":"Examplebot/1.2","clientIp":"192.0.2.7","httpStatusCode":"200","hostName":"example.com"}}"#
     "aws_waf" "AWS WAF's logs of web ACLs" [NoAnswers BestEffort]

@@ -4,7 +4,7 @@ use botaudit_robots::named_enum;
 use serde::{Deserialize, Serialize};
 
 named_enum! {
-    /// Why a line that should be a record is not one. The first five and the last three are found
+    /// Why a line that should be a record is not one. The first five and the last four are found
     /// from the structure of a line, before its user agent is known; the others only in lines of
     /// crawlers, which are parsed completely.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -33,6 +33,8 @@ named_enum! {
         BadColumns = "bad-columns",
         /// It begins like a JSON object but is invalid: cut off, or merged with another line.
         BadJson = "bad-json",
+        /// A piece of a line that a container runtime cut, and the others are missing, or too many.
+        Incomplete = "incomplete",
     }
 }
 
@@ -42,11 +44,11 @@ named_enum! {
     pub enum Skip {
         /// Only white space.
         Blank = "blank",
-        /// It starts with `#`.
+        /// It starts with `#`, in a format with directives.
         Comment = "comment",
         /// Damage to the file cut the line.
         Partial = "partial",
-        /// An envelope cut the line: container runtimes do so after 16 KiB.
+        /// A piece of a line that a container runtime cut; it was joined with the first piece.
         EnvelopePartial = "wrapper-partial",
         /// A request of the server to itself, caused by another request.
         Subrequest = "subrequest",

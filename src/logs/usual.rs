@@ -64,10 +64,6 @@ impl<'a> UsualFields<'a> {
             true => start + find_near(b' ', line).filter(|&end| end > 0)? + 1,
             false => start,
         };
-        // It may be a directive.
-        if line.first() == Some(&b'#') {
-            return None;
-        }
         let [request, request_end, referer, referer_end, user_agent, user_agent_end] =
             quotes.map(|at| at as usize);
         let head = text.get(client_at..request)?;

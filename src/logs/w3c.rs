@@ -57,6 +57,19 @@ impl W3cDialect {
             _ => b"#Fields:",
         }
     }
+
+    /// Whether the line is `#`, a name, and what ends a name.
+    fn is_directive(self, line: &[u8]) -> bool {
+        let Some(name) = line.strip_prefix(b"#") else { return false };
+        let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let length = name.iter().take_while(|byte| is_of_name(byte)).count();
+        let end = name.get(length);
+        let ends = match self {
+            W3cDialect::Zeek => matches!(end, None | Some(b'\t' | b' ')),
+            _ => end == Some(&b':'),
+        };
+        length > 0 && ends
+    }
 }
 
 /// The layout of a file from one of its lines on.
@@ -104,17 +117,25 @@ impl W3c {
         is_ours.then_some(w3c)
     }
 
-    /// Handles a line that begins with `#`, and returns its kind.
-    pub(crate) fn direct(&mut self, line: &[u8]) -> Skip {
+    /// Handles a line that begins with `#`, and returns its kind; `None` if it is no directive.
+    pub(crate) fn direct(&mut self, line: &[u8]) -> Option<Skip> {
+        if !self.dialect.is_directive(line) || self.is_request(line) {
+            return None;
+        }
         if let Some(fields) = directive(line, self.dialect.fields_directive()) {
             self.columns = Columns::of(fields);
-            Skip::Directive
+            Some(Skip::Directive)
         } else if let Some(date) = directive(line, b"#Date:") {
             self.date = date.get(..10).unwrap_or_default().into();
-            Skip::Directive
+            Some(Skip::Directive)
         } else {
-            Skip::Comment
+            Some(Skip::Comment)
         }
+    }
+
+    /// Whether the line has a value for each column. The first may be a host, which a client chooses.
+    fn is_request(&self, line: &[u8]) -> bool {
+        matches!(self.line(line, &UTC), LineContent::Fields(fields) if fields.has_time())
     }
 
     /// The limitations of these columns.
@@ -376,16 +397,29 @@ mod tests {
         assert!(matches!(w3c.line(&line[..60], &UTC), LineContent::Reject(_)));
     }
 
+    /// Where the host is the first column, a client sends it.
+    #[test]
+    fn a_request_may_begin_like_a_directive() {
+        let columns = b"#Fields: cs-host date time c-ip cs-method cs-uri sc-status cs(User-Agent)";
+        let mut w3c = W3c::detected(W3cDialect::Extended, &[columns]).unwrap();
+        for host in ["#a", "#", "#Fields:", "#Date:2026-01-01", "#x:8080"] {
+            let line = format!("{host} 2026-03-01 12:00:00 192.0.2.1 GET /a 200 x");
+            assert_eq!(w3c.direct(line.as_bytes()), None, "{line}");
+        }
+        assert_eq!(w3c.direct(columns), Some(Skip::Directive));
+    }
+
     #[test]
     fn hostile_directives_stay_small() {
         let mut w3c = W3c::detected(W3cDialect::Extended, &[]).unwrap();
         assert_eq!(
             w3c.direct(&[&b"#Fields: "[..], &b"x ".repeat(1 << 19)].concat()),
-            Skip::Directive
+            Some(Skip::Directive)
         );
         assert_eq!(w3c.columns.parts.len(), COLUMNS_MAX);
         w3c.direct(b"#Date: x");
         assert!(w3c.date.is_empty());
-        assert_eq!(w3c.direct(b"#Fields"), Skip::Comment);
+        assert_eq!(w3c.direct(b"#Fields"), None);
+        assert_eq!(w3c.direct(b"#Remark: x"), Some(Skip::Comment));
     }
 }

@@ -92,10 +92,9 @@ pub(crate) fn examined_text(name: &str, examined: &Probe) -> String {
     text
 }
 
-/// A format string that reads the first line that was not understood.
+/// What would have the first line read that was not understood.
 fn line_advice(examined: &Probe) -> Option<String> {
-    let format = own_format::proposal(examined.sample.as_deref()?)?;
-    Some(format!("name the fields, as in: --log-format '{format}'"))
+    own_format::advice(examined.sample.as_deref()?)
 }
 
 fn counts<'a>(counts: impl Iterator<Item = (&'a str, u64)>) -> String {

@@ -31,6 +31,7 @@ pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     let head = wrapped(&headline(model, view.palette), view.columns, 2);
     let below = conduct_line(model)
         + &unread_line(model)
+        + &skipped_line(model)
         + &identity_lines(model)
         + &what_if_lines(model)
         + &comparison_lines(model)
@@ -86,6 +87,17 @@ fn headline(model: &PageModel<'_>, palette: Palette) -> String {
         counted(model.lines.lines, "line"),
         counted(model.lines.rejected, "line"),
     )
+}
+
+/// The lines that are not meant to be records, by reason.
+fn skipped_line(model: &PageModel<'_>) -> String {
+    if model.lines.skipped == 0 {
+        return String::new();
+    }
+    let reasons = model.lines.skipped_by_reason.iter();
+    let reasons: Vec<String> =
+        reasons.map(|(reason, lines)| format!("{reason} {}", grouped(*lines))).collect();
+    format!("  skipped: {} ({})\n", counted(model.lines.skipped, "line"), reasons.join(", "))
 }
 
 /// `3 violations (1.2 % of those judged)`. Requests in a grace period are not part of the rate.

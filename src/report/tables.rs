@@ -47,6 +47,7 @@ pub(crate) const TABLES: &[&Table] = &[
     &shares::CHANGE_COMPARISON,
     &crawlers::SESSIONS,
     &crawlers::NETWORKS,
+    &lines::SKIPS,
 ];
 
 /// The [`TABLES`] that the report of `audit` has.

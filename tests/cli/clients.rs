@@ -43,7 +43,7 @@ fn mixed() -> String {
         // An address without its last part may be anybody's.
         of("20.171.206.0", 9, "/private", BROWSER),
         next_day,
-        "# a comment\n".to_owned(),
+        "\n".to_owned(),
         "what is this\n".to_owned(),
     ]
     .concat()

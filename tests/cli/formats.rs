@@ -93,3 +93,50 @@ fn a_tls_probe_counts_as_in_an_audit() {
     let ran = sandbox.run("formats detect access.log").exits(0);
     assert!(ran.stdout.contains("first 22: 21 of 22 parsed"), "{}", ran.stdout);
 }
+
+/// What is proposed reads the log as it is.
+#[test]
+fn a_proposal_works_in_one_step() {
+    let logs = [
+        r#"{"level":30,"time":1772323201123,"pid":1,"hostname":"web1.internal","req":{"method":"GET","url":"/private?a","headers":{"host":"www.example.org","user-agent":"bingbot/2.0"},"remoteAddress":"192.0.2.7"},"res":{"statusCode":200}}"#,
+        r#"{"at":"2026-03-01T00:00:01Z","resourceId":"/SUBSCRIPTIONS/X","data":{"clientIP":"192.0.2.7","httpMethod":"GET","requestUri":"/private","requestQuery":"a","userAgent":"bingbot/2.0","httpStatus":200,"sentBytes":5,"host":"www.example.org"}}"#,
+        r#"Mar  1 00:00:01 lb haproxy[7]: [01/Mar/2026:00:00:01.143] 192.0.2.7:53332 fe~ be/srv 200 11394 0/0/7/1457/1487 {www.example.org|Mozilla/5.0 (compatible; bingbot/2.0)} "GET /private?a HTTP/1.1""#,
+        r#"Mar  1 00:00:01 lb haproxy[7]: 192.0.2.7:53332 [01/Mar/2026:00:00:01.143] "GET /private?a HTTP/1.1" 200 11394 "Mozilla/5.0 (compatible; bingbot/2.0)" www.example.org be/srv 0/0/7/1457/1487"#,
+        r#"192.0.2.7 - - [01/Mar/2026:00:00:01 +0000] "GET /private?a HTTP/1.1" 0.000 471 404 555 www.example.org "Mozilla/5.0 (compatible; bingbot/2.0)""#,
+    ];
+    for log in logs {
+        let sandbox = Sandbox::new();
+        sandbox.write("access.log", format!("{log}\n").repeat(6));
+        sandbox.write("robots/www.example.org", "User-agent: *\nDisallow: /private?a\n");
+        let detected = sandbox.run("formats detect access.log");
+        let advice = detected
+            .stdout
+            .split_once("as in: ")
+            .unwrap_or_else(|| panic!("{}", detected.stdout))
+            .1;
+        let (flag, value) = advice.lines().next().unwrap().split_once(' ').unwrap();
+        let value = value.trim_matches('\'');
+        let arguments = ["audit", "--robots", "robots", "-o", "report", flag, value, "access.log"];
+        sandbox.run_words(&arguments, b"").exits(0);
+        let cells = sandbox.table("report/summary.csv").cells("origin crawler requests violations");
+        assert!(
+            cells.len() == 1
+                && cells[0].contains("www.example.org")
+                && cells[0].ends_with("bingbot | 6 | 6"),
+            "{cells:?}"
+        );
+    }
+}
+
+/// Where columns cannot be known, the message says what is missing.
+#[test]
+fn a_log_of_iis_without_its_fields_line_is_named() {
+    let sandbox = Sandbox::new();
+    let request = "2026-03-01 00:00:01 192.0.2.80 GET /private - 80 - 192.0.2.7 Mozilla/5.0+(compatible;+bingbot/2.0;++x) - 200 0 0 15\n";
+    sandbox.write("iis.log", request.repeat(9));
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let ran = sandbox.run("formats detect iis.log").exits(2);
+    let what = "no line names their columns; put the #Fields line of that server in front of them";
+    assert!(ran.stdout.contains(what), "{}", ran.stdout);
+    sandbox.run("audit --robots robots.txt -o report iis.log").exits(2).complains(what);
+}

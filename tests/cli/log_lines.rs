@@ -87,7 +87,7 @@ fn a_log_that_is_not_understood_is_named() {
 #[test]
 fn tiny_logs_prevent_no_report_but_one_of_which_nothing_is_known() {
     let sandbox = sandbox();
-    sandbox.write("empty.log", "\n\n# nothing\n");
+    sandbox.write("empty.log", "\n\n \n");
     sandbox.write("odd.log", "one odd line\n");
     sandbox.write("good.log", line(1, "/", 200, BINGBOT));
     let run = |logs: &str| sandbox.run(&format!("audit --robots robots.txt -o report {logs}"));
@@ -141,6 +141,111 @@ fn a_host_and_its_aliases_are_one() {
     run("--alias example.com")
         .exits(2)
         .complains("--alias: 'example.com': '=' and the second name are missing");
+}
+
+/// A client chooses the first field of many logs, such as the host or X-Forwarded-For.
+#[test]
+fn a_field_that_begins_with_a_number_sign_hides_no_line() {
+    let sandbox = sandbox();
+    let usual = line(1, "/private", 200, BINGBOT);
+    let logs = [
+        (
+            "host.log",
+            ["#a.example ", "# ", "#Fields: ", "a.example "].map(|host| format!("{host}{usual}")),
+        ),
+        (
+            "client.log",
+            ["#", "#a", "#Fields:", "192.0.2.7"].map(|client| usual.replace("192.0.2.7", client)),
+        ),
+    ];
+    for (name, lines) in logs {
+        sandbox.write(name, lines.concat());
+        let run = format!("audit --robots robots.txt --origin http://a.example -o report {name}");
+        let ran = sandbox.run(&run).exits(0);
+        let counts = sandbox.json("report/run.json")["lines"].clone();
+        assert_eq!((&counts["lines"], &counts["crawler"]), (&4.into(), &4.into()), "{name}");
+        assert!(!ran.stdout.contains("skipped"), "{}", ran.stdout);
+        assert_eq!(sandbox.table("report/skips.csv").rows.len(), 0);
+    }
+    // Elsewhere a line that begins so is not read, and that is said.
+    sandbox.write("odd.log", usual.repeat(40) + "# a remark\n\n");
+    sandbox.run("audit --robots robots.txt --origin http://a.example -o report odd.log").exits(0);
+    assert_eq!(sandbox.table("report/rejects.csv").cells("reason lines"), ["no-time | 1"]);
+    assert_eq!(
+        sandbox.table("report/skips.csv").cells("file reason lines"),
+        ["odd.log | blank | 1"]
+    );
+}
+
+#[test]
+fn skipped_lines_are_in_the_summary_by_reason() {
+    let sandbox = sandbox();
+    let directives =
+        "#Version: 1.0\n#Fields: date time c-ip cs-method cs-uri sc-status cs(User-Agent)\n\n";
+    let request = |day| format!("2026-03-0{day} 12:00:00 192.0.2.7 GET /private 200 bingbot/2.0\n");
+    sandbox.write("w3c.log", format!("{directives}{}{}", request(1), request(2).repeat(3)));
+    let run =
+        "audit --robots robots.txt --origin http://a.example --since 2026-03-02 -o report w3c.log";
+    let ran = sandbox.run(run).exits(0);
+    let words = "skipped: 4 lines (blank 1, comment 1, directive 1, outside-time 1)";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    let skips = sandbox.table("report/skips.csv").cells("reason lines");
+    assert_eq!(skips, ["blank | 1", "comment | 1", "directive | 1", "outside-time | 1"]);
+}
+
+/// The kinds of container logs: the beginning of the line, and the line.
+fn in_container(kind: &str, stream: &str, text: &str, is_whole: bool) -> String {
+    match (kind, is_whole) {
+        ("cri", true) => format!("2026-03-01T00:00:00Z {stream} F {text}\n"),
+        ("cri", false) => format!("2026-03-01T00:00:00Z {stream} P {text}\n"),
+        (_, is_whole) => {
+            let end = if is_whole { "\n" } else { "" };
+            let log = serde_json::Value::from(format!("{text}{end}"));
+            format!("{{\"log\":{log},\"stream\":\"{stream}\",\"time\":\"2026-03-01T00:00:00Z\"}}\n")
+        }
+    }
+}
+
+/// A client may send long targets to hide its requests.
+#[test]
+fn lines_that_a_container_runtime_cut_are_joined() {
+    const PIECE_BYTES: usize = 16 << 10;
+    let sandbox = sandbox();
+    for kind in ["cri", "docker"] {
+        let mut log = String::new();
+        for at in 0..20 {
+            let target = format!("/private?{}", "x".repeat(PIECE_BYTES * (1 + at as usize % 3)));
+            let request = line(at, &target, 200, BINGBOT);
+            let mut rest = request.trim_end();
+            while rest.len() > PIECE_BYTES {
+                log += &in_container(kind, "stdout", &rest[..PIECE_BYTES], false);
+                log += &in_container(kind, "stderr", "2026/03/01 00:00:00 [error] 7#7: x", true);
+                rest = &rest[PIECE_BYTES..];
+            }
+            log += &in_container(kind, "stdout", rest, true);
+            log += &in_container(kind, "stdout", line(at, "/", 200, BROWSER).trim_end(), true);
+        }
+        sandbox.write("access.log", &log);
+        for threads in [1, 2] {
+            let run = "audit --robots robots.txt --origin http://a.example -o report --force";
+            sandbox.run(&format!("{run} --threads {threads} access.log")).exits(0);
+            let lines = sandbox.json("report/run.json")["lines"].clone();
+            let counts = ["crawler", "other", "rejected"].map(|name| lines[name].as_u64().unwrap());
+            assert_eq!(counts, [20, 20, 0], "{kind} {threads}");
+            assert_eq!(sandbox.table("report/summary.csv").sum("violations"), 20);
+            let skips = sandbox.table("report/skips.csv").cells("reason lines");
+            assert_eq!(skips, ["wrapper-partial | 39", "not-access | 39"]);
+        }
+    }
+    // Of a piece whose line is not whole, nothing is known.
+    let piece = in_container("cri", "stdout", line(1, "/private", 200, BINGBOT).trim_end(), false);
+    let whole = in_container("cri", "stdout", line(2, "/private", 200, BINGBOT).trim_end(), true);
+    sandbox.write("access.log", whole.repeat(30) + &piece);
+    sandbox
+        .run("audit --robots robots.txt --origin http://a.example -o report --force access.log")
+        .exits(0);
+    let rejects = sandbox.table("report/rejects.csv").cells("reason lines example_line");
+    assert_eq!(rejects, ["incomplete | 1 | 31"]);
 }
 
 const ADDRESSES: [&str; 2] = ["192.0.2.77", "2001:db8:1:2::3"];

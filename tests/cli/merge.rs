@@ -49,7 +49,7 @@ const TARGETS: [&str; 8] = [
 fn log_line(random: &mut Random) -> String {
     match random.below(40) {
         0 => "no record at all\n".to_owned(),
-        1 => "# a comment\n".to_owned(),
+        1 => " \n".to_owned(),
         _ => {
             let second = random.below(200_000) as u32;
             let (target, agent) = (TARGETS[random.below(8)], AGENTS[random.below(7)]);

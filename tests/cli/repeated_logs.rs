@@ -213,3 +213,46 @@ fn levels_of_compression_make_no_other_log() {
     let expected = (1_000, 1_000, vec![note("fast.gz", "best.gz")]);
     assert_eq!(counts(&sandbox, "fast.gz best.gz"), expected);
 }
+
+/// As a CDN, a proxy and a server log the same requests, each in its own format.
+#[test]
+fn logs_of_the_same_requests_are_warned_of() {
+    let sandbox = sandbox();
+    let numbers = || (0..60_u32).map(|at| (at * 97 % 3_000, format!("/a/{at}")));
+    let server: String =
+        numbers().map(|(second, target)| line(second, &target, 200, BINGBOT)).collect();
+    let json = |(second, target): (u32, String)| {
+        let time = format!("2026-03-01T00:{:02}:{:02}Z", second / 60, second % 60);
+        format!(
+            "{{\"time\":\"{time}\",\"remote_addr\":\"203.0.113.9\",\"method\":\"GET\",\"request_uri\":\"{target}\",\
+             \"status\":200,\"user_agent\":\"{BINGBOT}\"}}\n"
+        )
+    };
+    let proxy: String = numbers().map(json).collect();
+    sandbox.write("server.log", &server);
+    sandbox.write("proxy.log", &proxy);
+    // Other requests of the same crawler, in the same minutes.
+    sandbox.write("other.log", server.replace("/a/", "/b/"));
+    let warnings = |arguments: &str| -> Vec<String> {
+        audit(&sandbox, arguments).exits(0);
+        let run = sandbox.json("report/run.json");
+        let warnings = run["warnings"].as_array().unwrap().iter();
+        let warnings = warnings.map(|warning| warning.as_str().unwrap().to_owned());
+        warnings.filter(|warning| warning.contains("same requests")).collect()
+    };
+    let expected = "proxy.log and server.log have the same requests of crawlers: 60 of 60";
+    for threads in ["--threads 1", "--threads 2"] {
+        let found = warnings(&format!("{threads} --force server.log proxy.log other.log"));
+        assert!(found.len() == 1 && found[0].starts_with(expected), "{found:?}");
+    }
+    assert_eq!(warnings("--force server.log other.log"), [""; 0]);
+    // A CDN writes many files, and each has too few requests to be compared alone.
+    let parts: Vec<&str> = proxy.split_inclusive('\n').collect();
+    for (part, at) in parts.chunks(10).zip(0..) {
+        sandbox.write(&format!("cdn/{at}.log"), part.concat());
+    }
+    let found = warnings("--force server.log cdn");
+    assert!(
+        found[0].starts_with("the logs of the format combined and the logs of the format json")
+    );
+}

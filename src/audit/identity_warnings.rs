@@ -122,6 +122,7 @@ fn by_proof(audit: &ReportModel) -> Option<String> {
             Proof::ArchivedDns => "archived DNS",
             Proof::Signature => "signatures",
             Proof::Nothing => "nothing",
+            Proof::Forwarded => "nothing, because of lists of addresses",
         };
         format!("{words} {}", percent(*requests, all))
     };

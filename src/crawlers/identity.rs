@@ -56,6 +56,9 @@ named_enum! {
         Signature = "signature",
         /// Nothing decides.
         Nothing = "nothing",
+        /// Nothing can decide: the log has a list of addresses in place of the client's, and no proxy
+        /// is trusted.
+        Forwarded = "forwarded",
     }
 }
 

@@ -25,8 +25,9 @@ use memchr::{memchr, memmem, memrchr};
 use crate::url::path::split_scheme;
 
 use super::field::{RawField, find_near};
+use super::host::{is_address, is_address_list};
 use super::record::{Fields, RequestFields};
-use super::{LineContent, escape::Escaping, host::{is_address, is_address_list}, reject::Reject, request};
+use super::{LineContent, escape::Escaping, reject::Reject, request};
 use super::{response::ResponseFields, signature::Rest, time::Time};
 
 /// `17/Apr/2025:05:10:56 +0100`
@@ -282,7 +283,8 @@ fn split_client(columns: &[u8]) -> Result<(&[u8], &[u8]), Reject> {
     if client == b"," {
         return Err(Reject::NoClient);
     }
-    while client.ends_with(b",") {
+    // A header may end with a comma: ident and user follow.
+    while client.ends_with(b",") && !rest.starts_with(b"- ") {
         let (next, after) = split_column(rest)?;
         client = &columns[..client.len() + b" ".len() + next.len()];
         rest = after;

@@ -178,7 +178,7 @@ fn ask(
     crawler: CrawlerId,
     record: &Record<'_>,
 ) -> (IdentityAnswer, Period) {
-    if is_forwarded(record, trusted_proxies) {
+    if is_forwarded(record, trusted_proxies) && identities.need_address(crawler) {
         return (IdentityAnswer::new(Identity::Unverified, Proof::Forwarded), Period::ALWAYS);
     }
     identities.of_period(crawler, client_address(record, trusted_proxies), record.time)

@@ -334,11 +334,11 @@ fn wrong_user_agent(agent: &str, names: &[String]) -> Option<String> {
     let product = agent.strip_prefix("Mozilla/5.0").unwrap_or(agent);
     let letters = product.bytes().filter(u8::is_ascii_alphanumeric).count();
     if letters < USER_AGENT_LETTERS_MIN {
-        let why = "is too short, so other clients may send it; write the name of the crawler into it";
+        let why =
+            "is too short, so other clients may send it; write the name of the crawler into it";
         return Some(why.to_owned());
     }
-    let has_name =
-        || agent.split('*').any(|part| names.iter().any(|name| has_word(part, name)));
+    let has_name = || agent.split('*').any(|part| names.iter().any(|name| has_word(part, name)));
     (agent.contains('*') && !has_name()).then(|| {
         let names = names.join(", ");
         format!("has a wildcard, but not the name of the crawler; write {names} into it")

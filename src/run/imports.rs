@@ -256,7 +256,8 @@ impl ImportCardRun {
             let why = "--name, --replace and --url are about one card; import one at a time";
             return Err(Error::usage(why));
         }
-        if let Some(name) = self.replace.as_deref().filter(|name| !OwnList::is_builtin(name.trim())) {
+        if let Some(name) = self.replace.as_deref().filter(|name| !OwnList::is_builtin(name.trim()))
+        {
             let name = visible(name.as_bytes());
             let why = format!("--replace: no built-in crawler has the name '{name}'; use --name");
             return Err(Error::usage(why));

@@ -566,5 +566,5 @@ fn a_file_that_is_no_list_is_refused() {
 
 /// User agents of browsers, one per line.
 fn browsers() -> impl Iterator<Item = &'static str> {
-    include_str!("crawlers/browsers.txt").lines()
+    include_str!("../src/crawlers/card/browsers.txt").lines()
 }

@@ -78,9 +78,12 @@ fn identity(subject: &Subject<'_>) -> String {
     let name = &subject.crawler.name;
     let lines = subject.rows.iter().map(|row| {
         let count = counted(row.tally.total().violations, "request");
+        let not_on_list = "the address is not on the operator's list of addresses that is named below, which \
+                           may be older than the address; any client can send this name";
         let meaning = match row.actor.1 {
             Identity::Verified => verified_by(row),
             Identity::Unverified => "the address was not checked; any client can send this name",
+            Identity::NotOnList => not_on_list,
             Identity::Spoofed => "the address does not belong to the operator",
         };
         format!("{count} {}: {meaning}\n", row.actor.1.as_str())

@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::{borrow::Cow, fmt};
 
 use ipnet::IpNet;
+use memchr::memchr;
 use serde::{Deserialize, Serialize};
 use wide::u8x16;
 
@@ -15,28 +16,40 @@ use crate::digest::sha256;
 use crate::error::{Error, Result};
 use crate::logs::record::Record;
 
-/// The address or name of the client of `record`. If that is one of the `trusted` proxies, it is
-/// the last address of X-Forwarded-For that is not, or the first if all are. A value that is not an
-/// address ends the search, because everything before it is unverified.
+/// The address or name of the client of `record`: the last address that is no `trusted` proxy, or the first one if
+/// all are. A value that is not an address ends the search, because everything before it is unverified. The client
+/// writes the first addresses of a list itself, so the first one alone says nothing.
 pub(crate) fn client<'r>(record: &Record<'r>, trusted: &[IpNet]) -> &'r [u8] {
+    let is_unset = matches!(record.client, b"" | b"-") && !trusted.is_empty();
+    let peer = if is_unset { None } else { Some(record.client) };
+    let hops = |list: &'r [u8]| list.rsplit(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let all = peer.into_iter().chain(record.forwarded_for).flat_map(hops);
     let mut client = record.client;
-    let Some(forwarded_for) = record.forwarded_for else { return client };
-    for hop in forwarded_for.rsplit(|&byte| byte == b',') {
-        let is_trusted = address(client)
-            .is_some_and(|address| trusted.iter().any(|network| network.contains(&address)));
+    for hop in all {
+        client = hop;
+        let is_trusted = !trusted.is_empty()
+            && address(hop)
+                .is_some_and(|address| trusted.iter().any(|network| network.contains(&address)));
         if !is_trusted {
             break;
         }
-        client = hop.trim_ascii();
     }
     client
 }
 
-/// The address of the client of `record`. `None` if the log has a name or nothing in its place, or
-/// if it is a `trusted` proxy.
+/// The address of the client of `record`. `None` if the log has a name or nothing in its place, if it is a
+/// `trusted` proxy, or if it [is forwarded](is_forwarded).
 pub(crate) fn client_address(record: &Record<'_>, trusted: &[IpNet]) -> Option<IpAddr> {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
+    if is_forwarded(record, trusted) {
+        return None;
+    }
     address(client(record, trusted)).filter(|address| !is_trusted(address))
+}
+
+/// Whether the log has a list of addresses in place of the client's, and nobody said which proxies wrote it.
+pub(crate) fn is_forwarded(record: &Record<'_>, trusted: &[IpNet]) -> bool {
+    trusted.is_empty() && memchr(b',', record.client).is_some()
 }
 
 /// The client of `record` in a form that all its requests have: its address, or its name as logged. `None` if
@@ -225,7 +238,9 @@ mod tests {
         };
         let found = client(&record, &trusted).escape_ascii().to_string();
         assert_eq!(found, expected, "{peer} {forwarded_for:?}");
-        assert_eq!(client(&record, &[]), peer.as_bytes());
+        let last = peer.rsplit(',').next().unwrap().trim();
+        assert_eq!(client(&record, &[]), last.as_bytes());
+        assert_eq!(is_forwarded(&record, &[]), peer.contains(','), "{peer}");
     }
 
     #[track_caller]
@@ -268,6 +283,29 @@ mod tests {
         check("10.1.2.3", Some("203.0.113.9, "), "");
         check("10.1.2.3", Some("203.0.113.9, [2001:db8::1]:80"), "203.0.113.9");
         check("proxy.example", Some("203.0.113.9"), "proxy.example");
+        check("-", Some("66.249.66.1, 203.0.113.9"), "203.0.113.9");
+    }
+
+    /// The first address is what the client wrote.
+    #[test]
+    fn a_list_in_place_of_the_client_is_read_from_its_end() {
+        check("66.249.66.1, 203.0.113.9", None, "203.0.113.9");
+        check("66.249.66.1,203.0.113.9, 10.0.0.1", None, "203.0.113.9");
+        check("66.249.66.1, 10.0.0.1, 10.0.0.2", None, "66.249.66.1");
+        check("66.249.66.1, unknown, 10.0.0.2", None, "unknown");
+        check("10.0.0.1, 10.0.0.2", Some("66.249.66.1, 203.0.113.9"), "203.0.113.9");
+        for (client, trusted, expected) in [
+            ("66.249.66.1, 203.0.113.9", &[][..], None),
+            ("66.249.66.1,", &[][..], None),
+            ("66.249.66.1, 203.0.113.9", &["10.0.0.0/8"], Some("203.0.113.9")),
+            ("66.249.66.1, 203.0.113.9", &["203.0.113.9"], Some("66.249.66.1")),
+            ("203.0.113.9", &[][..], Some("203.0.113.9")),
+        ] {
+            let trusted: Vec<_> = trusted.iter().map(|text| network(text).unwrap()).collect();
+            let record = Record { client: client.as_bytes(), ..record() };
+            let found = client_address(&record, &trusted).map(|address| address.to_string());
+            assert_eq!(found.as_deref(), expected, "{client} {trusted:?}");
+        }
     }
 
     fn of_library(text: &[u8]) -> Option<Ipv4Addr> {

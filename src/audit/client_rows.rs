@@ -23,6 +23,8 @@ named_enum! {
         SignedCrawler = "crawler-signed",
         /// A known crawler by its user agent, which could not be checked.
         UnverifiedCrawler = "crawler-unverified",
+        /// A known crawler by its user agent, whose address is not on a list of the time.
+        CrawlerNotOnList = "crawler-not-on-list",
         /// A client that takes the name of a crawler.
         SpoofedCrawler = "crawler-spoofed",
         /// A known client that is not a crawler, such as a monitor or a library.
@@ -50,6 +52,7 @@ impl ClientClass {
             _ if audit.is_tool(crawler) => ClientClass::Tool,
             Identity::Verified => ClientClass::VerifiedCrawler,
             Identity::Unverified => ClientClass::UnverifiedCrawler,
+            Identity::NotOnList => ClientClass::CrawlerNotOnList,
             Identity::Spoofed => ClientClass::SpoofedCrawler,
         }
     }

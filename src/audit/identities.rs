@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
+use crate::crawlers::bundled_ranges::{BundledAnswer, BundledRanges};
 use crate::crawlers::identity::{ContradictingTimes, Identity, IdentityAnswer, Proof};
 use crate::crawlers::ranges::{RangeAnswer, Ranges};
-use crate::crawlers::{address_times::Period, bundled_ranges::BundledRanges, crawler::CrawlerId};
+use crate::crawlers::{address_times::Period, crawler::CrawlerId};
 use crate::crawlers::{key_archive::KeyArchive, networks::Network, registry::Registry};
 use crate::net::forward_confirmed::{
     CheckedClaims, Confirmation, DnsCache, DomainClaim, check_all,
@@ -99,24 +100,25 @@ impl Identities {
                 (other, period, _) => (other, period),
             },
         };
-        let (is_bundled, of_bundled) = match &self.bundled {
-            None => (false, Period::ALWAYS),
+        let (bundled, of_bundled) = match &self.bundled {
+            None => (BundledAnswer::NoAnswer, Period::ALWAYS),
             Some(bundled) => bundled.answer(crawler, address, time),
         };
         let period = period.and(of_bundled);
-        if is_bundled {
+        if bundled == BundledAnswer::Contains {
             return (Answer::new(Identity::Verified, Proof::BundledList), period);
         }
+        let of_lists = by_lists(lists, bundled, address);
         if self.names.is_none() && self.archived_names.is_none() {
-            return (by_lists(lists), period);
+            return (of_lists, period);
         }
-        (self.by_names(lists, crawler, address, time), Period::at(time.unix_seconds()))
+        (self.by_names(of_lists, crawler, address, time), Period::at(time.unix_seconds()))
     }
 
-    /// The answer about an address that no list confirms.
+    /// The answer about an address that no list confirms; `of_lists` is theirs.
     fn by_names(
         &self,
-        lists: RangeAnswer,
+        of_lists: IdentityAnswer,
         crawler: CrawlerId,
         address: IpAddr,
         time: UtcTime,
@@ -132,12 +134,11 @@ impl Identities {
             Some(NamesAnswer::Undecided) => return unverified,
             names => names,
         };
-        match (lists, names) {
-            (RangeAnswer::Contradicts, _) => by_lists(lists),
-            (_, Some(NamesAnswer::ContradictsAtOtherTime)) => {
+        match (of_lists.identity, names) {
+            (Identity::Unverified, Some(NamesAnswer::ContradictsAtOtherTime)) => {
                 Answer { is_of_other_time: true, ..unverified }
             }
-            _ => by_lists(lists),
+            _ => of_lists,
         }
     }
 
@@ -161,12 +162,17 @@ impl Identities {
     }
 }
 
-/// The answer of lists that do not contain the address.
-fn by_lists(lists: RangeAnswer) -> IdentityAnswer {
+/// The answer of lists that do not contain the address: of a directory, and of those that come with the program. A
+/// zeroed address stands for others, so that it is on no list.
+fn by_lists(lists: RangeAnswer, bundled: BundledAnswer, address: IpAddr) -> IdentityAnswer {
     let unverified = IdentityAnswer::new(Identity::Unverified, Proof::Nothing);
+    let is_whole = || Network::possibly_masked(address).is_single();
     match lists {
         RangeAnswer::Contradicts => IdentityAnswer::new(Identity::Spoofed, Proof::AddressList),
         RangeAnswer::LacksAtOtherTime => IdentityAnswer { is_of_other_time: true, ..unverified },
+        RangeAnswer::NoAnswer if bundled == BundledAnswer::Lacks && is_whole() => {
+            IdentityAnswer::new(Identity::NotOnList, Proof::BundledList)
+        }
         RangeAnswer::NoAnswer | RangeAnswer::Contains => unverified,
     }
 }

@@ -38,15 +38,28 @@ pub(crate) fn identity_warnings(audit: &ReportModel, identities: &IdentitySource
         warnings.extend(about_names(names, observed.span));
     }
     warnings.extend(observed.behind_a_proxy());
+    warnings.extend(forwarded(audit));
     warnings
+}
+
+/// Requests whose client is a list of addresses, without a trusted proxy.
+fn forwarded(audit: &ReportModel) -> Option<String> {
+    let requests = audit.requests_by_proof().get(&Proof::Forwarded).copied()?;
+    Some(format!(
+        "unverified: {} whose client is a list of addresses in the log; clients write the first addresses of \
+         such a list themselves: name your proxies with --trusted-proxy",
+        counted(requests, "request")
+    ))
 }
 
 /// Notes for the summary: that identities were not verified, or what decided about them, and
 /// that they could not be verified at the time of some requests.
 pub(crate) fn identity_notes(audit: &ReportModel, identities: &IdentitySources) -> Vec<String> {
     let IdentitySources { ranges, bundled, names, keys, archived_names } = identities;
-    let by_bundled = bundled.as_ref().and_then(|bundled| by_bundled(audit, bundled));
-    if by_bundled.is_none()
+    let of_bundled = |identity| by_bundled(audit, bundled.as_ref()?, identity);
+    let by_bundled: Vec<String> =
+        [Identity::Verified, Identity::NotOnList].into_iter().filter_map(of_bundled).collect();
+    if by_bundled.is_empty()
         && ranges.is_none()
         && names.is_none()
         && keys.is_none()
@@ -66,11 +79,11 @@ pub(crate) fn identity_notes(audit: &ReportModel, identities: &IdentitySources) 
     by_proof(audit).into_iter().chain(by_bundled).chain(of_other_time(audit, identities)).collect()
 }
 
-/// How old the lists are that come with the program, if they verified requests.
-fn by_bundled(audit: &ReportModel, bundled: &BundledSources) -> Option<String> {
+/// How old the lists are that come with the program, if requests have this identity by them.
+fn by_bundled(audit: &ReportModel, bundled: &BundledSources, identity: Identity) -> Option<String> {
     let (mut requests, mut span) = (0_u64, None::<Span>);
     let mut lists: BTreeSet<&str> = BTreeSet::new();
-    for (_, (crawler, _), tally) in audit.actors() {
+    for (_, (crawler, _), tally) in audit.actors().filter(|(_, actor, _)| actor.1 == identity) {
         let of_lists = tally.verification.iter().find(|(proof, _)| **proof == Proof::BundledList);
         let Some((_, &of_row)) = of_lists else { continue };
         requests = requests.saturating_add(of_row);
@@ -91,8 +104,9 @@ fn by_bundled(audit: &ReportModel, bundled: &BundledSources) -> Option<String> {
     };
     (requests > 0).then(|| {
         format!(
-            "verified by address lists that come with botaudit: {}; the lists are of {of_days}{distance}; \
+            "{} address lists that come with botaudit: {}; the lists are of {of_days}{distance}; \
              for newer ones run: botaudit crawlers fetch-ranges DIR, then add --ip-ranges DIR",
+            if identity == Identity::Verified { "verified by" } else { "not on the" },
             counted(requests, "request")
         )
     })
@@ -122,6 +136,7 @@ fn by_proof(audit: &ReportModel) -> Option<String> {
             Proof::ArchivedDns => "archived DNS",
             Proof::Signature => "signatures",
             Proof::Nothing => "nothing",
+            Proof::Forwarded => "nothing, because of lists of addresses",
         };
         format!("{words} {}", percent(*requests, all))
     };
@@ -137,8 +152,8 @@ fn by_proof(audit: &ReportModel) -> Option<String> {
 
 /// The crawlers of a log.
 struct ObservedCrawlers {
-    /// Requests by identity: verified, spoofed, unverified.
-    requests: BTreeMap<CrawlerId, [u64; 3]>,
+    /// Requests by identity, in their order.
+    requests: BTreeMap<CrawlerId, [u64; 4]>,
     /// All their requests.
     span: Option<Span>,
 }
@@ -185,7 +200,7 @@ fn observed_lists<'a>(
     registry: &'a Registry,
 ) -> Vec<ObservedList<'a>> {
     let mut lists: BTreeMap<&str, ObservedList<'a>> = BTreeMap::new();
-    let mut crawlers: Vec<(&CrawlerId, &[u64; 3])> = observed.requests.iter().collect();
+    let mut crawlers: Vec<(&CrawlerId, &[u64; 4])> = observed.requests.iter().collect();
     crawlers.sort_by_key(|(crawler, _)| &registry.crawler(**crawler).name);
     for (&crawler, requests) in crawlers {
         let name = &registry.crawler(crawler).name;
@@ -429,7 +444,7 @@ mod tests {
         };
         let mut observed = ObservedCrawlers { requests: BTreeMap::new(), span: None };
         let [verified, unverified] = [Identity::Verified, Identity::Unverified].map(|identity| {
-            let mut requests = [0; 3];
+            let mut requests = [0; 4];
             requests[identity as usize] = 1;
             requests
         });

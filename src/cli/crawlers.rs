@@ -124,6 +124,10 @@ pub(crate) struct ImportCardArgs {
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     name: Option<String>,
 
+    /// Built-in crawler that the card replaces.
+    #[arg(long, value_name = "NAME", help_heading = "Input", conflicts_with = "name")]
+    replace: Option<String>,
+
     /// Operator of the crawler; by default the host of client_id or client_uri.
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     operator: Option<String>,
@@ -148,6 +152,7 @@ impl ImportCardArgs {
             cards: self.cards,
             output: self.output,
             name: self.name,
+            replace: self.replace,
             operator: self.operator,
             url: self.url,
             console: console(Show::unless(self.quiet)),

@@ -319,27 +319,24 @@ pub(crate) struct Moment {
     pub is_whole: bool,
 }
 
-/// The last of `moments`, which are in order, before `time`, and the first one after it; at that very
-/// time, this one alone, because it leaves nothing open.
-pub(crate) fn around(moments: &[Moment], time: i64) -> (Option<&Moment>, Option<&Moment>) {
-    let after = moments.partition_point(|moment| moment.at.is_none_or(|at| at < time));
-    let next = moments.get(after);
-    let last = after.checked_sub(1).map(|before| &moments[before]);
-    (last.filter(|_| next.is_none_or(|next| next.at != Some(time))), next)
+/// The last of `moments`, which are in order, before `time`, those of that very second, and the first one after it:
+/// within the second, the change may have come before or after the request.
+pub(crate) fn around(moments: &[Moment], time: i64) -> &[Moment] {
+    let first = moments.partition_point(|moment| moment.at.is_none_or(|at| at < time));
+    let after = moments.partition_point(|moment| moment.at.is_none_or(|at| at <= time));
+    &moments[first.saturating_sub(1)..moments.len().min(after + 1)]
 }
 
-/// What `moments` say at `time` about something that neither of those around it contains.
+/// What `moments` say at `time` about something that none of those around it contains.
 pub(crate) fn absence(moments: &[Moment], time: i64) -> Absence {
-    let (last, next) = around(moments, time);
-    let both = || last.into_iter().chain(next);
+    let around = around(moments, time);
     let is_near = |moment: &Moment| {
         moment.at.is_some_and(|at| at.abs_diff(time) <= (CONTRADICTING_DAYS * DAY_SECONDS) as u64)
     };
-    let is_same = matches!((last, next), (Some(last), Some(next))
-        if last.version == next.version);
-    if both().next().is_none() || !both().all(|moment| moment.is_whole) {
+    let are_same = around.windows(2).all(|pair| pair[0].version == pair[1].version);
+    if around.is_empty() || !around.iter().all(|moment| moment.is_whole) {
         Absence::Undecided
-    } else if both().all(is_near) || (is_same && both().any(is_near)) {
+    } else if around.iter().all(is_near) || (are_same && around.iter().any(is_near)) {
         Absence::Contradicts
     } else {
         Absence::OfOtherTime

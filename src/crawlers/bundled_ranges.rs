@@ -1,15 +1,16 @@
 //! The address lists that come with the program, each as it was on one day.
 //!
-//! They only verify. That an address is on none of them proves nothing: operators add addresses every few weeks,
+//! They only verify. That an address is on none of them is said, and proves nothing: operators add addresses every few weeks,
 //! and a log may have addresses of proxies instead of clients. A list of a directory wins where it knows more:
 //! from its first version to its last one, it alone says which addresses it had.
 
 use std::sync::{Arc, OnceLock};
 use std::{collections::BTreeMap, net::IpAddr};
 
-use crate::time::UtcTime;
+use crate::time::{DAY_SECONDS, UtcTime};
 
 use super::crawler::{Crawler, CrawlerId};
+use super::identity::COMPARED_DAYS;
 use super::networks::{Network, Networks};
 use super::registry::Registry;
 use super::{address_times::Period, builtin::LazyCrawler, range_list::Filter, ranges::Ranges};
@@ -72,6 +73,17 @@ pub struct BundledRanges {
     covered: BTreeMap<String, (UtcTime, UtcTime)>,
 }
 
+/// What the lists say about an address.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum BundledAnswer {
+    /// One of them contains it.
+    Contains,
+    /// All lists of the crawler are there and of the time, and none contains it.
+    Lacks,
+    /// Nothing.
+    NoAnswer,
+}
+
 /// A list, and the times for which it counts.
 #[derive(Debug)]
 struct Part {
@@ -81,6 +93,8 @@ struct Part {
     until: i64,
     /// It counts after this time.
     after: i64,
+    /// The first time that it is of, and the first one after those times.
+    is_of: (i64, i64),
 }
 
 impl BundledRanges {
@@ -105,7 +119,7 @@ impl BundledRanges {
     /// Whether a list of `crawler` that counts at `time` contains `address`.
     #[inline]
     pub(crate) fn contain(&self, crawler: CrawlerId, address: IpAddr, time: UtcTime) -> bool {
-        self.answer(crawler, address, time).0
+        self.answer(crawler, address, time).0 == BundledAnswer::Contains
     }
 
     /// The same, and the times around `time` with the same answer.
@@ -115,17 +129,26 @@ impl BundledRanges {
         crawler: CrawlerId,
         address: IpAddr,
         time: UtcTime,
-    ) -> (bool, Period) {
+    ) -> (BundledAnswer, Period) {
         let time = time.unix_seconds();
-        let (mut is_listed, mut period) = (false, Period::ALWAYS);
-        for part in self.parts_of(crawler) {
+        let (mut is_listed, mut lacking, mut period) = (false, 0, Period::ALWAYS);
+        let parts = self.parts_of(crawler);
+        for part in parts {
             let counts = time < part.until || time > part.after;
-            if !counts || part.networks.contains(address) {
-                is_listed |= counts;
-                period = period.beside(part.until, time).beside(part.after.saturating_add(1), time);
+            let (first, end) = part.is_of;
+            is_listed |= counts && part.networks.contains(address);
+            lacking += usize::from(counts && (first..end).contains(&time));
+            for border in [part.until, part.after.saturating_add(1), first, end] {
+                period = period.beside(border, time);
             }
         }
-        (is_listed, period)
+        let are_all = || lacking == self.crawlers[crawler.index()].get().ip_list_urls.len();
+        let answer = match (is_listed, lacking) {
+            (true, _) => BundledAnswer::Contains,
+            (false, 1..) if are_all() => BundledAnswer::Lacks,
+            (false, _) => BundledAnswer::NoAnswer,
+        };
+        (answer, period)
     }
 
     /// The lists that count for `crawler`.
@@ -156,7 +179,9 @@ impl Part {
             Some((_, last)) if list.at > last => (i64::MIN, last.unix_seconds()),
             Some(_) => return None,
         };
-        Some(Part { list, networks: list.networks(), until, after })
+        let (at, days) = (list.at.unix_seconds(), COMPARED_DAYS * DAY_SECONDS);
+        let is_of = (at.saturating_sub(days), at.saturating_add(days + 1));
+        Some(Part { list, networks: list.networks(), until, after, is_of })
     }
 }
 
@@ -313,7 +338,7 @@ mod tests {
             let bundled = with_list(days);
             for &(at, expected) in cases {
                 let (found, period) = bundled.answer(gptbot, address, day(at));
-                assert_eq!(found, expected, "{days:?} {at}");
+                assert_eq!(found == BundledAnswer::Contains, expected, "{days:?} {at}");
                 assert!(period.contains(day(at).unix_seconds()), "{days:?} {at}");
                 for end in [period.from.max(0), period.until.min(1 << 32) - 1] {
                     let end = UtcTime::from_unix_seconds(end).unwrap();
@@ -330,6 +355,21 @@ mod tests {
         check(&[0], &[(-1, false), (0, false), (1, false)]);
         let alone = BundledRanges::new(&registry, None);
         assert!([-900, 0, 900].iter().all(|&of| alone.contain(gptbot, address, day(of))));
+        // What an address is not on is said near the time of the list only.
+        for (of, expected) in [
+            (-93, BundledAnswer::NoAnswer),
+            (-92, BundledAnswer::Lacks),
+            (92, BundledAnswer::Lacks),
+            (93, BundledAnswer::NoAnswer),
+        ] {
+            let (found, period) = alone.answer(gptbot, [8, 8, 8, 8].into(), day(of));
+            assert_eq!(found, expected, "{of}");
+            let (time, other) = (day(of), day(-200 * of.signum()));
+            assert!(period.contains(time.unix_seconds()), "{of}");
+            assert!(!period.contains(other.unix_seconds()), "{of}");
+        }
+        let (found, _) = with_list(&[-10, 10]).answer(gptbot, [8, 8, 8, 8].into(), day(0));
+        assert_eq!(found, BundledAnswer::NoAnswer, "the list of the directory counts");
         let outside = alone.contain(gptbot, [192, 0, 2, 7].into(), day(0));
         let of_others = registry.find("Bytespider").unwrap();
         assert!(!outside && !alone.contain(of_others, address, day(0)) && !alone.have(of_others));

@@ -26,18 +26,8 @@ const NAME_BYTES_MAX: usize = 100;
 /// The shortest part of a user agent that can identify a crawler, in letters and digits.
 const USER_AGENT_LETTERS_MIN: usize = 4;
 
-/// User agents of browsers: no card may claim one.
-const BROWSERS: [&str; 9] = [
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0",
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0",
-    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
-    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15",
-    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
-    "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0",
-    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1",
-    "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36",
-];
+/// User agents of browsers, one a line: no card may claim one.
+const BROWSERS: &str = include_str!("card/browsers.txt");
 
 /// A card as a row of a list of crawlers.
 #[derive(Debug)]
@@ -204,7 +194,11 @@ impl Card<'_> {
         row.line = self.line_of(value);
         let mut regexes = Vec::new();
         for agent in &agents {
-            match wrong_user_agent(agent) {
+            let names = match tokens {
+                [] => std::slice::from_ref(&row.name),
+                _ => tokens,
+            };
+            match wrong_user_agent(agent, names) {
                 Some(why) => self.mistake(value, format!("{member} '{agent}' {why}")),
                 None => regexes.push(regex_of(agent)),
             }
@@ -299,7 +293,7 @@ impl CardRow {
     pub(crate) fn conflict(&self, before: &Registry, after: &Registry) -> Option<String> {
         let taken = |other: &str| {
             format!(
-                "its user agent is also that of {other}; to replace that crawler, use --name '{other}'"
+                "its user agent is also that of {other}; to replace that crawler, use --replace '{other}'"
             )
         };
         for agent in &self.user_agents {
@@ -318,7 +312,7 @@ impl CardRow {
         }
         let own = after.find(&self.name)?;
         let is_own = |agent: &str| after.identify(agent.as_bytes()) == Identified::Crawler(own);
-        if BROWSERS.into_iter().any(is_own) {
+        if BROWSERS.lines().any(is_own) {
             return Some("its user agent is also that of browsers".to_owned());
         }
         let is_taken = |(id, of): &(CrawlerId, &Crawler)| {
@@ -332,16 +326,34 @@ impl CardRow {
     }
 }
 
-fn wrong_user_agent(agent: &str) -> Option<String> {
+/// Why `agent` cannot identify the crawler of these `names`.
+fn wrong_user_agent(agent: &str, names: &[String]) -> Option<String> {
     if !agent.is_ascii() {
         return Some("has other characters than ASCII, which user agents do not have".to_owned());
     }
     let product = agent.strip_prefix("Mozilla/5.0").unwrap_or(agent);
     let letters = product.bytes().filter(u8::is_ascii_alphanumeric).count();
-    (letters < USER_AGENT_LETTERS_MIN).then(|| {
-        "is too short, so other clients may send it; write the name of the crawler into it"
-            .to_owned()
+    if letters < USER_AGENT_LETTERS_MIN {
+        let why =
+            "is too short, so other clients may send it; write the name of the crawler into it";
+        return Some(why.to_owned());
+    }
+    let has_name = || agent.split('*').any(|part| names.iter().any(|name| has_word(part, name)));
+    (agent.contains('*') && !has_name()).then(|| {
+        let names = names.join(", ");
+        format!("has a wildcard, but not the name of the crawler; write {names} into it")
     })
+}
+
+/// Whether `text` contains `word` without a letter or a digit beside it, in any case.
+fn has_word(text: &str, word: &str) -> bool {
+    let (text, word) = (text.to_ascii_lowercase(), word.to_ascii_lowercase());
+    let is_part = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+    !word.is_empty()
+        && text.match_indices(&word).any(|(at, _)| {
+            !is_part(text[..at].chars().next_back())
+                && !is_part(text[at + word.len()..].chars().next())
+        })
 }
 
 /// The regex for headers that begin with `agent`.

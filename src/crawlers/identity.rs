@@ -17,6 +17,9 @@ pub type Actor = (CrawlerId, Identity);
 /// theirs at the time of the request.
 pub(crate) const CONTRADICTING_DAYS: i64 = 14;
 
+/// How many days before or after a request a list that only verifies may be to be called a list of its time.
+pub(crate) const COMPARED_DAYS: i64 = 92;
+
 named_enum! {
     /// Whether the address of a request confirms its user agent.
     #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -28,6 +31,9 @@ named_enum! {
         Spoofed = "spoofed",
         /// Nothing is known that would decide.
         Unverified = "unverified",
+        /// It was compared with a list of the time, and is not on it, which is too little to contradict it.
+        #[serde(rename = "not-on-list")]
+        NotOnList = "not-on-list",
     }
 }
 
@@ -56,6 +62,9 @@ named_enum! {
         Signature = "signature",
         /// Nothing decides.
         Nothing = "nothing",
+        /// Nothing can decide: the log has a list of addresses in place of the client's, and no proxy
+        /// is trusted.
+        Forwarded = "forwarded",
     }
 }
 

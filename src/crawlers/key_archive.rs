@@ -173,10 +173,10 @@ impl DirectoryTimes {
 
     /// The key that the directory had when it was last seen before `time`, or first seen after it.
     fn key_near(&self, thumbprint: &str, time: i64) -> Option<(&PublicKey, &Moment)> {
-        let (last, next) = around(&self.moments, time);
+        let around = around(&self.moments, time).iter();
         // Two versions of one second count together.
-        let of_second = self.moments.iter().filter(|moment| moment.at == Some(time));
-        of_second.chain(last).chain(next).find_map(|moment| {
+        let of_second = around.clone().filter(|moment| moment.at == Some(time));
+        of_second.chain(around).find_map(|moment| {
             let mut keys = self.contents[moment.version].iter();
             Some((keys.find(|key| key.thumbprint == thumbprint)?, moment))
         })

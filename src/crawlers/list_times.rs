@@ -2,7 +2,8 @@
 //!
 //! A list is known at the times at which somebody saw it. Between two of them it may have changed at any
 //! time. So an address was on the list at a time if the last sighting before it or the first one after
-//! it has the address; and the list contradicts an address only if both lack it and are near.
+//! it has the address; and the list contradicts an address only if both lack it and are near. In the very second of
+//! a sighting, it counts together with those before and after it.
 
 use crate::time::DAY_SECONDS;
 
@@ -116,12 +117,15 @@ impl ListTimes {
             }
         }
         let ListTimes { moments, stays, .. } = self;
-        // On the list from after the moment before, until the next one.
+        // On the list from the moment before until the next one, with the seconds of both: within a second, a
+        // request may come before the change or after it.
         let from = |since: usize| match since.checked_sub(1).map(|before| moments[before].at) {
-            Some(Some(before)) => before.saturating_add(1),
+            Some(Some(before)) => before,
             _ => i64::MIN,
         };
-        let until = moments.get(moment).map_or(i64::MAX, |moment| moment.at.unwrap_or(i64::MAX));
+        let until = moments
+            .get(moment)
+            .map_or(i64::MAX, |moment| moment.at.map_or(i64::MAX, |at| at.saturating_add(1)));
         let stay_v4 = |Present { first, last, since }: Present<u32>| Stay {
             first,
             last,
@@ -230,7 +234,7 @@ mod tests {
         assert!(ListTimes::new(sightings(200), read).is_err());
     }
 
-    /// An address is on the list from after the last sighting without it until the next one without it,
+    /// An address is on the list from the last sighting without it until the next one without it,
     /// however networks grow, shrink, split and join.
     #[test]
     fn networks_that_change_keep_the_times_of_each_address() {
@@ -257,8 +261,8 @@ mod tests {
             for (address, time) in (0..65).flat_map(|address| (-5..60).map(move |at| (address, at)))
             {
                 let is_near = |number: usize| {
-                    (number == 0 || at(number - 1) < time)
-                        && (number + 1 == contents.len() || time < at(number + 1))
+                    (number == 0 || at(number - 1) <= time)
+                        && (number + 1 == contents.len() || time <= at(number + 1))
                 };
                 let has = |number: usize| {
                     contents[number].iter().any(|of| (of.0..=of.1).contains(&address))
@@ -305,8 +309,8 @@ mod tests {
             |address: u32, from, until| Stay { first: 2 * address, last: 2 * address, from, until };
         let mut stays = times.stays.v4;
         stays.sort_unstable();
-        let of_ten = (0..5).map(|address| stay(address, i64::MIN, 20));
-        let expected: Vec<Stay<u32>> = of_ten.chain([stay(9, 11, i64::MAX)]).collect();
+        let of_ten = (0..5).map(|address| stay(address, i64::MIN, 21));
+        let expected: Vec<Stay<u32>> = of_ten.chain([stay(9, 10, i64::MAX)]).collect();
         assert_eq!(stays, expected);
     }
 }

@@ -25,8 +25,9 @@ use memchr::{memchr, memmem, memrchr};
 use crate::url::path::split_scheme;
 
 use super::field::{RawField, find_near};
+use super::host::{is_address, is_address_list};
 use super::record::{Fields, RequestFields, Scratch};
-use super::{LineContent, escape::Escaping, host::is_address, reject::Reject, request};
+use super::{LineContent, escape::Escaping, reject::Reject, request};
 use super::{response::ResponseFields, signature::Rest, time::Time};
 
 /// `17/Apr/2025:05:10:56 +0100`
@@ -58,7 +59,7 @@ pub(crate) fn combined(line: &[u8]) -> LineContent<'_> {
 pub(crate) fn vhost_combined(line: &[u8]) -> LineContent<'_> {
     let found = host_and_front(line).and_then(|(host, client, front)| {
         // A client is never unset. A `-` there means that the first column is the client.
-        if client == b"-" || host.ends_with(b",") {
+        if client == b"-" || is_in_list(host) {
             return Err(Reject::NoClient);
         }
         let end = quoted_fields(front.rest).ok_or(Reject::NoUserAgent)?;
@@ -76,7 +77,7 @@ pub(crate) fn combined_with_own_targets(line: &[u8]) -> LineContent<'_> {
 /// Parses combined with the host in place of the ident.
 pub(crate) fn combined_with_ident_host(line: &[u8]) -> LineContent<'_> {
     let found = front(line).and_then(|front| {
-        let (client, rest) = split_column(front.columns)?;
+        let (client, rest) = split_client(front.columns)?;
         let (host, _) = split_column(rest)?;
         let end = quoted_fields(front.rest).ok_or(Reject::NoUserAgent)?;
         Ok(CombinedFields { host, client, front, end })
@@ -272,23 +273,53 @@ fn request_quote(line: &[u8]) -> Option<usize> {
     }
 }
 
-/// The client in `client ident user`. An address in the second column with two columns after it is
-/// the client of a line with a host in front.
+/// The client in `client ident user`, which may be a list of addresses. An address in the second column with
+/// two columns after it is the client of a line with a host in front.
 #[inline]
 fn client(columns: &[u8]) -> Result<&[u8], Reject> {
-    let (client, rest) = split_column(columns)?;
-    if rest.starts_with(b"- ") {
+    let (client, rest) = split_client(columns)?;
+    if rest.starts_with(b"- ") && memchr(b',', rest).is_none() {
         return Ok(client);
     }
-    let (ident, user) = split_column(rest)?;
-    // The first of a list of addresses (X-Forwarded-For).
-    if let Some(first) = client.strip_suffix(b",") {
-        return if first.is_empty() { Err(Reject::NoClient) } else { Ok(first) };
+    // What a client sends in X-Forwarded-For or as its user can contain anything. So an address after a comma
+    // may be part of the list: nobody can tell which address is the client's.
+    if rest.split(|&byte| byte == b',').skip(1).any(begins_with_address) {
+        return Ok(columns);
     }
-    if user.contains(&b' ') && is_address(ident) {
+    let (ident, user) = split_column(rest)?;
+    if !client.contains(&b',') && user.contains(&b' ') && is_address(ident) {
         return Err(Reject::NoClient);
     }
     Ok(client)
+}
+
+/// Splits `columns` after the client: after the first column, or after the list of addresses that it begins.
+#[inline]
+fn split_client(columns: &[u8]) -> Result<(&[u8], &[u8]), Reject> {
+    let (mut client, mut rest) = split_column(columns)?;
+    if client == b"," {
+        return Err(Reject::NoClient);
+    }
+    // A header may end with a comma: ident and user follow.
+    while client.ends_with(b",") && !rest.starts_with(b"- ") {
+        let (next, after) = split_column(rest)?;
+        client = &columns[..client.len() + b" ".len() + next.len()];
+        rest = after;
+    }
+    Ok((client, rest))
+}
+
+/// Whether a column is a list of addresses, or the part of one before a space.
+#[inline]
+fn is_in_list(column: &[u8]) -> bool {
+    column.ends_with(b",") || (memchr(b',', column).is_some() && is_address_list(column))
+}
+
+/// Whether the text after a comma of X-Forwarded-For begins with what a proxy appends.
+fn begins_with_address(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let word = text.split(|&byte| byte == b' ').next().unwrap_or(text);
+    is_address_list(word) || word == b"unknown"
 }
 
 /// The first column, which is not empty, and the text after its space.

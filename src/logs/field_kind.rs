@@ -6,7 +6,7 @@ use memchr::memchr;
 use crate::bytes::any;
 use crate::time::Zone;
 
-use super::field::{RawField, find_near};
+use super::field::RawField;
 use super::record::{Fields, RequestFields};
 use super::signature::{Rest, SignatureFields};
 use super::{LineContent, reject::Reject, response::ResponseFields, time::Time};
@@ -96,7 +96,7 @@ pub(crate) fn fields<'a>(
         host: part(LogField::Host),
         port: part(LogField::Port).raw,
         scheme: part(LogField::Scheme).raw,
-        client: first_client(part(LogField::Client).raw),
+        client: client_or_unset(part(LogField::Client).raw),
         forwarded_for: part(LogField::ForwardedFor),
         time,
         request,
@@ -173,12 +173,8 @@ fn without_brackets(time: &[u8]) -> &[u8] {
     }
 }
 
-/// The first of a list of addresses (X-Forwarded-For).
+/// The client as logged, which may be a list of addresses (X-Forwarded-For); `-` if it is empty.
 #[inline]
-pub(super) fn first_client(client: &[u8]) -> &[u8] {
-    match find_near(b',', client) {
-        Some(comma @ 1..) => &client[..comma],
-        None if client.is_empty() => b"-",
-        _ => client,
-    }
+pub(super) fn client_or_unset(client: &[u8]) -> &[u8] {
+    if client.is_empty() { b"-" } else { client }
 }

@@ -54,12 +54,12 @@ pub(crate) fn number_of_port(digits: &[u8]) -> Option<u16> {
 }
 
 /// Removes the port and the brackets of `192.0.2.7:4711` and `[2001:db8::1]:4711`; other clients
-/// stay unchanged.
+/// stay unchanged, and so do lists of addresses.
 #[inline]
 pub(crate) fn client_without_port(client: &[u8]) -> &[u8] {
     if let Some(inner) = client.strip_prefix(b"[") {
         return match memchr(b']', inner) {
-            Some(end @ 1..) => &inner[..end],
+            Some(end @ 1..) if memchr(b',', inner).is_none() => &inner[..end],
             _ => client,
         };
     }
@@ -149,6 +149,9 @@ mod tests {
         check("name", "name");
         check("name:", "name:");
         check("[]", "[]");
+        check("[2001:db8::1], 192.0.2.7", "[2001:db8::1], 192.0.2.7");
+        check("[2001:db8::1]:80,192.0.2.7:80", "[2001:db8::1]:80,192.0.2.7:80");
+        check("192.0.2.7:80, 192.0.2.8:80", "192.0.2.7:80, 192.0.2.8:80");
         check("-", "-");
     }
 

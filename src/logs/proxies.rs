@@ -20,7 +20,7 @@
 //!
 //! An unset value is `-`, and code 0 means that the client disconnected (Envoy's documentation of
 //! access logging). Nothing is escaped, so a field ends only before the text that must follow it.
-//! The client is the X-Forwarded-For list of the last hop, or unknown.
+//! The client is X-Forwarded-For, an address or a list of them, or unknown.
 //!
 //! Squid's native format, which has no user agents:
 //!
@@ -34,6 +34,7 @@ use crate::error::{Error, Result};
 use crate::time::Zone;
 
 use super::field::{RawField, split_token};
+use super::field_kind::client_or_unset;
 use super::record::{Fields, RequestFields};
 use super::reject::{Limitation, Reject, Skip};
 use super::signature::{Rest, SignatureFields};
@@ -240,15 +241,9 @@ fn envoy_fields(line: &[u8]) -> std::result::Result<Fields<'_>, Reject> {
     let (user_agent, rest) = user_agent(rest).ok_or(Reject::NoUserAgent)?;
     let (_id, rest) = until(rest, b"\" \"").ok_or(Reject::NoUserAgent)?;
     let (host, _) = until(rest, b"\"").ok_or(Reject::NoUserAgent)?;
-    let last = forwarded_for.rsplit(|&byte| byte == b',').next().unwrap_or_default();
-    let client = match last.trim_ascii() {
-        b"" => b"-",
-        last => last,
-    };
     Ok(Fields {
         host: RawField::plain(host),
-        client,
-        forwarded_for: RawField::plain(forwarded_for),
+        client: client_or_unset(forwarded_for.trim_ascii()),
         time: Time::Text(time),
         request: RequestFields::Line(RawField::plain(request)),
         outcome: ResponseFields::Fields { status, bytes },

@@ -24,7 +24,7 @@ pub struct Fields<'a> {
     pub(super) port: &'a [u8],
     /// `http`, `https`, `on` and similar, or unset.
     pub(super) scheme: &'a [u8],
-    /// An address with an optional port, or a name.
+    /// An address with an optional port, a list of addresses, or a name.
     pub(super) client: &'a [u8],
     /// X-Forwarded-For, or unset.
     pub(super) forwarded_for: RawField<'a>,
@@ -119,7 +119,8 @@ pub struct Scratch {
 pub struct Record<'a> {
     /// The time of the request.
     pub time: UtcTime,
-    /// Address or name of the client, as logged but without its port; `-` if the log has none.
+    /// Address or name of the client, as logged but without its port; a list of addresses as logged;
+    /// `-` if the log has none.
     pub client: &'a [u8],
     /// X-Forwarded-For as logged: the value from the client, and the additions of each proxy.
     pub forwarded_for: Option<&'a [u8]>,

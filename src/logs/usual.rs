@@ -93,7 +93,7 @@ impl<'a> UsualFields<'a> {
             return None;
         }
         // A client is never unset. A `-` there means that the first column is the client.
-        if has_host && (client == b"-" || text[client_at - 2] == b',') {
+        if has_host && (client == b"-" || memchr(b',', &text[start..client_at]).is_some()) {
             return None;
         }
         let client_end = client_at + client.len();

@@ -101,21 +101,22 @@ impl Merge for SignatureUse {
     }
 }
 
-/// The uses with the smallest hashes. One that was left out has enough smaller ones before it, so that two
-/// such maps merge exactly.
+/// The uses with the smallest hashes of signature and row. One that was left out has enough smaller ones before
+/// it, so that two such maps merge exactly.
 #[derive(Clone, Debug)]
 struct Uses {
     uses_max: usize,
-    kept: BTreeMap<u64, SignatureUse>,
+    kept: BTreeMap<(u64, u64), SignatureUse>,
 }
 
 impl Uses {
     fn add(&mut self, hash: u64, of: SignatureUse) {
-        if let Some(known) = self.kept.get_mut(&hash) {
+        let key = (hash, of.row);
+        if let Some(known) = self.kept.get_mut(&key) {
             known.absorb(of);
             return;
         }
-        self.kept.insert(hash, of);
+        self.kept.insert(key, of);
         if self.kept.len() > self.uses_max {
             self.kept.pop_last();
         }
@@ -151,7 +152,9 @@ impl Signatures {
     ) {
         let bytes = key.to_bytes();
         if key.state == SignatureState::Signed {
-            let hash = first_bytes(&[&bytes, &use_hash.to_be_bytes()]);
+            // Without the crawler: who repeats a signature can send any user agent.
+            let (origin, agent) = (key.origin.as_bytes(), key.agent.as_bytes());
+            let hash = first_bytes(&[origin, b"\0", agent, b"\0", &use_hash.to_be_bytes()]);
             let client = first_bytes(&[&hash.to_be_bytes(), client]);
             #[allow(clippy::cast_possible_truncation, reason = "it is to be short")]
             let client = client as u16;
@@ -173,7 +176,8 @@ impl Signatures {
     pub(crate) fn into_counts(self) -> SignatureCounts {
         let (rows, others) = self.rows.into_parts();
         let rows = rows.into_iter().map(|(key, tally)| (ByteBuf::from(key), tally)).collect();
-        SignatureCounts { rows, others, uses: self.uses.kept.into_iter().collect() }
+        let uses = self.uses.kept.into_iter().map(|((hash, _), of)| (hash, of)).collect();
+        SignatureCounts { rows, others, uses }
     }
 }
 
@@ -181,7 +185,7 @@ impl Merge for Signatures {
     fn absorb(&mut self, other: Signatures) {
         let Signatures { rows, uses } = other;
         self.rows.absorb(rows);
-        uses.kept.into_iter().for_each(|(hash, of)| self.uses.add(hash, of));
+        uses.kept.into_iter().for_each(|((hash, _), of)| self.uses.add(hash, of));
     }
 }
 
@@ -214,7 +218,7 @@ pub(crate) struct SignatureRow {
 /// How valid signatures of a row were used.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct RowUses {
-    /// Requests with a signature or nonce that had been used before.
+    /// Requests with a signature or nonce that had been used before, or with another user agent.
     pub repeated: u64,
     /// Requests with one that came from several addresses.
     pub elsewhere: u64,
@@ -234,10 +238,17 @@ impl SignatureCounts {
     /// If the tally is damaged.
     pub(crate) fn into_rows(self) -> Result<Vec<SignatureRow>> {
         let mut uses: BTreeMap<u64, (RowUses, u64)> = BTreeMap::new();
-        for (_, of) in &self.uses {
+        let mut of_signatures: BTreeMap<u64, SignatureUse> = BTreeMap::new();
+        for (hash, of) in &self.uses {
+            of_signatures.entry(*hash).and_modify(|all| all.absorb(*of)).or_insert(*of);
+        }
+        for (hash, of) in &self.uses {
+            let all = of_signatures[hash];
             let (sum, compared) = uses.entry(of.row).or_default();
-            sum.repeated = sum.repeated.saturating_add(of.requests.saturating_sub(1));
-            let is_elsewhere = of.clients.0 != of.clients.1;
+            // The first request with it is no repetition, if all are of this row.
+            let first = u64::from(all.requests == of.requests);
+            sum.repeated = sum.repeated.saturating_add(of.requests.saturating_sub(first));
+            let is_elsewhere = all.clients.0 != all.clients.1;
             sum.elsewhere =
                 sum.elsewhere.saturating_add(if is_elsewhere { of.requests } else { 0 });
             *compared = compared.saturating_add(of.requests);
@@ -307,6 +318,27 @@ mod tests {
             [(SignatureState::Mismatch, 2, None), (SignatureState::Signed, 7, Some(uses))];
         assert_eq!(found, expected);
         assert_eq!(rows[0].tally.span.map(|span| span.last.unix_seconds()), Some(9));
+    }
+
+    /// Who repeats a signature can send any user agent.
+    #[test]
+    fn a_repeated_signature_is_seen_under_any_user_agent() {
+        let mut signatures = Signatures::default();
+        let signed = key("https://a.example", SignatureState::Signed);
+        signatures.count(signed, one(5), 1, b"a");
+        signatures.count(SignatureKey { crawler: BROWSER, ..signed }, one(6), 1, b"b");
+        signatures.count(SignatureKey { crawler: UNNAMED, ..signed }, one(6), 2, b"b");
+        signatures.count(key("https://b.example", SignatureState::Signed), one(6), 1, b"b");
+        let rows = signatures.into_counts().into_rows().unwrap();
+        let found = rows.iter().map(|row| (&*row.origin, &*row.crawler, row.uses.unwrap()));
+        let repeated = RowUses { repeated: 1, elsewhere: 1, not_compared: 0 };
+        let expected = [
+            ("https://a.example", BROWSER, repeated),
+            ("https://a.example", UNNAMED, RowUses::default()),
+            ("https://a.example", "GPTBot", repeated),
+            ("https://b.example", "GPTBot", RowUses::default()),
+        ];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 
     /// The same from whole lists, from parts in any order, and from tallies in files.

@@ -31,7 +31,7 @@ measure_table! {
         let all = of.values().fold(0, |sum: u64, of| sum.saturating_add(*of));
     }
     cells row => {
-        column("proof", "address-list, archived-list, bundled-list, dns, archived-dns, signature, nothing", "what decided: `address-list`: the newest version of an address list contains the address, or all lists contradict it; `archived-list`: only an earlier version contains it; `bundled-list`: a list that comes with the program contains it; `dns`: the lookups of this run; `archived-dns`: a lookup of an earlier run, near the time of the request; `signature`: the request has a valid signature by a key of the crawler's operator; `nothing`: nothing decided, so the identity is `unverified`") => row.word(proof.as_str()),
+        column("proof", "address-list, archived-list, bundled-list, dns, archived-dns, signature, nothing, forwarded", "what decided: `address-list`: the newest version of an address list contains the address, or all lists contradict it; `archived-list`: only an earlier version contains it; `bundled-list`: a list that comes with the program contains it; `dns`: the lookups of this run; `archived-dns`: a lookup of an earlier run, near the time of the request; `signature`: the request has a valid signature by a key of the crawler's operator; `nothing`: nothing decided, so the identity is `unverified`; `forwarded`: the same, because the log has a list of addresses in place of the client's, and there is no `--trusted-proxy`") => row.word(proof.as_str()),
         REQUESTS => row.counts([*requests]),
         column("share", "fraction, 6 decimals", "requests / all requests of this crawler and identity at this origin") => row.fraction(*requests, all),
     }

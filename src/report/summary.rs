@@ -193,7 +193,8 @@ fn spoofed_words(model: &PageModel<'_>, spoofed: &Sums) -> String {
 
 /// The identities of the crawlers; empty if none was verified, because a note says so.
 fn identity_lines(model: &PageModel<'_>) -> String {
-    let [verified, spoofed, unverified] = Identity::ALL.map(|identity| model.sums_of(identity));
+    let [verified, spoofed, unverified, not_on_list] =
+        Identity::ALL.map(|identity| model.sums_of(identity));
     let mut text = String::new();
     if model.is_identity_known() {
         let mut line = |what: &str, sums: &Sums, outcome: &str| {
@@ -201,6 +202,9 @@ fn identity_lines(model: &PageModel<'_>) -> String {
         };
         line("verified:", &verified, &violations_words(&verified));
         line("unverified:", &unverified, &violations_words(&unverified));
+        if not_on_list.requests > 0 {
+            line("not on list:", &not_on_list, &violations_words(&not_on_list));
+        }
         line("spoofed:", &spoofed, &spoofed_words(model, &spoofed));
     }
     let notes = model.audit.notes.iter().map(|note| format!("  note: {}\n", spelled_out(note)));

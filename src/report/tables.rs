@@ -91,7 +91,7 @@ tables! {
         SITE, SITE_DAY,
         column("event", "first-violation, rate-doubled, stopped-fetching, robots-changed, robots-failing, log-silent, nothing-judged, late-lines, lists-old, new-crawler, requests-tripled, violations-tripled, stopped-breaking", "kind of event"),
         column("crawler", "text", "crawler of the event, if there is one"),
-        column("identity", "verified, spoofed, unverified", "identity of that crawler"),
+        column("identity", "verified, spoofed, unverified, not-on-list", "identity of that crawler"),
         column("source", "text", "origin or file of the robots.txt, if the event is about one; for `late-lines` the changed day, for `lists-old` the day of the newest list"),
         column("before", "text", "value before the event: a rate, a day, a digest or an outcome"),
         column("now", "text", "value of the event: a count, a rate, a digest or an outcome"),

@@ -191,6 +191,8 @@ pub(crate) struct ImportCardRun {
     pub output: Option<PathBuf>,
     /// The name of the crawler, in place of that in the card.
     pub name: Option<String>,
+    /// The built-in crawler that the card may replace; its name counts in place of that in the card.
+    pub replace: Option<String>,
     /// The operator.
     pub operator: Option<String>,
     /// The page at which the card was published.
@@ -249,8 +251,16 @@ impl ImportCardRun {
     }
 
     fn check_settings(&self) -> Result<()> {
-        if self.cards.len() > 1 && (self.name.is_some() || self.url.is_some()) {
-            return Err(Error::usage("--name and --url are about one card; import one at a time"));
+        let is_about_one = self.name.is_some() || self.replace.is_some() || self.url.is_some();
+        if self.cards.len() > 1 && is_about_one {
+            let why = "--name, --replace and --url are about one card; import one at a time";
+            return Err(Error::usage(why));
+        }
+        if let Some(name) = self.replace.as_deref().filter(|name| !OwnList::is_builtin(name.trim()))
+        {
+            let name = visible(name.as_bytes());
+            let why = format!("--replace: no built-in crawler has the name '{name}'; use --name");
+            return Err(Error::usage(why));
         }
         if self.url.as_ref().is_some_and(|url| !is_page(url)) {
             return Err(Error::usage("--url must begin with https://"));
@@ -265,12 +275,19 @@ impl ImportCardRun {
     fn import(&self, path: &Path, list: &mut OwnList) -> std::result::Result<Put, Vec<Error>> {
         let text = read(path).map_err(|err| vec![err])?;
         let options = CardOptions {
-            name: self.name.as_deref().map(str::trim),
+            name: self.replace.as_deref().or(self.name.as_deref()).map(str::trim),
             operator: self.operator.as_deref().map(str::trim),
             url: self.url.as_deref(),
             has_hidden,
         };
         let card = read_card(path, &text, options)?;
+        if self.replace.is_none() && OwnList::is_builtin(card.name.trim()) {
+            let why = format!(
+                "{0} is a built-in crawler; to replace it, use --replace '{0}'; for another name, use --name",
+                card.name
+            );
+            return Err(vec![OwnList::refused(path, &card, why)]);
+        }
         let put = list.put(&card).map_err(|why| vec![OwnList::refused(path, &card, why)])?;
         self.tell(path, &card);
         Ok(put)

@@ -37,13 +37,13 @@ groups! {
     WHO = [
         NAMES,
         column("stated_policy", "follows, partly, does-not-follow, unknown", "what the operator's own documentation says about following robots.txt"),
-        column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
+        column("identity", "verified, spoofed, unverified, not-on-list", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
     ];
 
     /// The same without what its operator says.
     CRAWLER = [
         NAMES,
-        column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
+        column("identity", "verified, spoofed, unverified, not-on-list", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
     ];
 
     /// The statuses of the answers.

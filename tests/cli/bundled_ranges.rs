@@ -51,20 +51,25 @@ fn a_first_run_verifies_and_says_how_old_the_lists_are() {
     let expected = [
         "Bytespider | unverified | 1 | 1",
         "GPTBot | verified | 2 | 2",
-        "GPTBot | unverified | 3 | 3",
+        "GPTBot | unverified | 2 | 2",
+        "GPTBot | not-on-list | 1 | 1",
     ];
     assert_eq!(identities(&sandbox), expected);
-    let expected =
-        ["unverified | nothing | 1", "verified | bundled-list | 2", "unverified | nothing | 3"];
+    let expected = [
+        "unverified | nothing | 1",
+        "verified | bundled-list | 2",
+        "unverified | nothing | 2",
+        "not-on-list | bundled-list | 1",
+    ];
     assert_eq!(proofs(&sandbox), expected);
     let run = sandbox.json("report/run.json");
-    assert_eq!(run["requests_by_proof"]["bundled-list"], 2);
-    assert_eq!(run["requests_by_proof"]["nothing"], 4);
+    assert_eq!(run["requests_by_proof"]["bundled-list"], 3);
+    assert_eq!(run["requests_by_proof"]["nothing"], 3);
     assert!(run["options"].get("no_bundled_ranges").is_none());
     let notes = notes(&sandbox);
     assert_eq!(
         notes[0],
-        "identity of 6 requests decided by: lists of botaudit 33.3 %, nothing 66.7 %; see \
+        "identity of 6 requests decided by: lists of botaudit 50.0 %, nothing 50.0 %; see \
          verification.csv"
     );
     let distance = jiff::civil::date(2026, 3, 1).until(date).unwrap().get_days();
@@ -76,7 +81,19 @@ fn a_first_run_verifies_and_says_how_old_the_lists_are() {
              fetch-ranges DIR, then add --ip-ranges DIR"
         )
     );
-    assert_eq!((notes.len(), ran.stderr.as_str()), (2, ""));
+    let start = format!(
+        "not on the address lists that come with botaudit: 1 request; the lists are of {day}"
+    );
+    assert!(notes[2].starts_with(&start), "{notes:?}");
+    assert_eq!((notes.len(), ran.stderr.as_str()), (3, ""));
+    assert!(ran.stdout.contains("not on list: 1 request, "), "{}", ran.stdout);
+    // The letter says what was compared, and never that it was not.
+    sandbox.run("evidence report --crawler GPTBot --origin https://example.com -o case").exits(0);
+    let letter = sandbox.text("case/letter.txt").replace('\n', " ");
+    assert!(
+        letter.contains("1 request not-on-list: the address is not on the operator's list"),
+        "{letter}"
+    );
     assert!(joined(&ran.stdout).contains(&notes[1]), "{}", ran.stdout);
     assert!(sandbox.text("report/report.html").contains("address lists that come with botaudit"));
     // What an operator has today says nothing about a browser of another day.
@@ -87,6 +104,36 @@ fn a_first_run_verifies_and_says_how_old_the_lists_are() {
     audit(&sandbox, "").exits(0);
     let note = &self::notes(&sandbox)[1];
     assert!(note.contains(&format!("of {day}, ")) && note.contains(" before the last"), "{note}");
+}
+
+/// The first address of a list is what the client wrote.
+#[test]
+fn a_forged_list_of_addresses_verifies_nobody() {
+    let forged = |log: &str| {
+        let sandbox = sandbox(&[log.to_owned()]);
+        audit(&sandbox, "").exits(0);
+        let untrusted = (identities(&sandbox), proofs(&sandbox));
+        audit(&sandbox, "--trusted-proxy 10.0.0.0/8").exits(0);
+        (untrusted, proofs(&sandbox))
+    };
+    let json = |list: &str| {
+        format!(
+            "{{\"time\":\"2026-03-01T00:00:10Z\",\"client_ip\":\"{list}\",\"method\":\"GET\",\
+             \"uri\":\"/private/\",\"status\":200,\"user_agent\":\"{GPTBOT}\"}}\n"
+        )
+    };
+    let of_client = |list: &str| [request(list, GPTBOT), json(list)];
+    let unverified = vec!["GPTBot | unverified | 1 | 1".to_owned()];
+    for log in of_client(&format!("{OF_GPTBOT}, 203.0.113.99")) {
+        let (untrusted, trusted) = forged(&log);
+        assert_eq!(untrusted, (unverified.clone(), vec!["unverified | forwarded | 1".to_owned()]));
+        assert_eq!(trusted, ["unverified | nothing | 1"], "{log}");
+    }
+    for log in of_client(&format!("203.0.113.99, {OF_GPTBOT}, 10.0.0.1")) {
+        let (untrusted, trusted) = forged(&log);
+        assert_eq!(untrusted.0, unverified);
+        assert_eq!(trusted, ["verified | bundled-list | 1"], "{log}");
+    }
 }
 
 #[test]

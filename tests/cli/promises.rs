@@ -359,10 +359,21 @@ fn cards_are_added_to_a_list_without_losing_rows() {
     sandbox.run("crawlers import-card card.json -o card.json").exits(2);
     assert_eq!(sandbox.text("card.json"), CARD);
     let ran = sandbox
-        .run("crawlers import-card -q card.json --name GPTBot --url https://bot.example/card")
+        .run("crawlers import-card -q card.json --replace GPTBot --url https://bot.example/card")
         .exits(0);
     assert!(ran.stderr.contains("replaces the built-in crawler GPTBot"), "{}", ran.stderr);
     assert!(ran.stdout.contains("\nGPTBot,bot.example,"), "{}", ran.stdout);
+    // Nobody replaces a built-in crawler by the name in a card.
+    sandbox.write("mimic.json", CARD.replace("name\": \"FieldBot", "name\": \"GPTBot"));
+    for arguments in ["mimic.json", "card.json --name gptbot"] {
+        let ran = sandbox.run(&format!("crawlers import-card {arguments} -o own.csv")).exits(2);
+        let name = if arguments.contains("--name") { "gptbot" } else { "GPTBot" };
+        let why = format!("{name} is a built-in crawler; to replace it, use --replace '{name}'");
+        assert!(ran.stderr.contains(&why), "{}", ran.stderr);
+        assert_eq!(sandbox.text("own.csv"), before);
+    }
+    let ran = sandbox.run("crawlers import-card card.json --replace FieldBot").exits(2);
+    assert!(ran.stderr.contains("no built-in crawler has the name 'FieldBot'"), "{}", ran.stderr);
     sandbox.write("huge.json", format!("{{\"client_name\": \"{}\"}}", "x".repeat(300_000)));
     let ran = sandbox.run("crawlers import-card huge.json -o own.csv").exits(2);
     assert!(ran.stderr.contains("larger than 256 KiB"), "{}", ran.stderr);

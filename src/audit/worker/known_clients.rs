@@ -5,11 +5,11 @@
 
 use ipnet::IpNet;
 
-use crate::audit::client::{client, client_address};
+use crate::audit::client::{client, client_address, is_forwarded};
 use crate::audit::identities::Identities;
 use crate::crawlers::address_times::Period;
 use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identity::IdentityAnswer;
+use crate::crawlers::identity::{Identity, IdentityAnswer, Proof};
 use crate::logs::record::Record;
 
 /// The most pairs of slots for short names, nearly all addresses of IPv4; a power of two. A worker needs a megabyte
@@ -91,7 +91,11 @@ impl KnownClients {
         let Ok(time) = u32::try_from(record.time.unix_seconds()) else {
             return ask((identities, trusted_proxies), crawler, record).0;
         };
-        let name = client(record, trusted_proxies);
+        // As it is logged, a list of addresses is not the same as one of them.
+        let name = match trusted_proxies {
+            [] => record.client,
+            _ => client(record, trusted_proxies),
+        };
         let ask = || ask((identities, trusted_proxies), crawler, record);
         if let Some(key) = packed(name) {
             let bits = key[0].wrapping_mul(SPREAD).rotate_left(32) ^ key[1];
@@ -174,6 +178,9 @@ fn ask(
     crawler: CrawlerId,
     record: &Record<'_>,
 ) -> (IdentityAnswer, Period) {
+    if is_forwarded(record, trusted_proxies) && identities.need_address(crawler) {
+        return (IdentityAnswer::new(Identity::Unverified, Proof::Forwarded), Period::ALWAYS);
+    }
     identities.of_period(crawler, client_address(record, trusted_proxies), record.time)
 }
 
@@ -183,7 +190,6 @@ mod tests {
     use crate::random::Random;
 
     use crate::crawlers::bundled_ranges::BundledRanges;
-    use crate::crawlers::identity::Identity;
     use crate::crawlers::ranges::Ranges;
     use crate::crawlers::registry::Registry;
     use crate::time::UtcTime;
@@ -225,9 +231,11 @@ mod tests {
         let identities =
             Identities { ranges: Some(ranges), bundled: Some(bundled), ..Identities::default() };
         let crawlers = ["GPTBot", "bingbot", "Bytespider"].map(|name| registry.find(name).unwrap());
-        let clients: [&[u8]; 24] = [
+        let clients: [&[u8]; 26] = [
             b"20.171.206.7",
             b"20.171.206.7\0",
+            b"20.171.206.7, 203.0.113.5",
+            b"203.0.113.5,20.171.206.7",
             b"20.171.207.7",
             b"157.55.39.1",
             b"[::ffff:157.55.39.1]:443",
@@ -254,7 +262,7 @@ mod tests {
         let mut known = KnownClients::default();
         let (mut random, mut verified, mut spoofed) = (Random::new(), 0, 0);
         for _ in 0..40_000 {
-            let (crawler, client) = (crawlers[random.below(3)], clients[random.below(24)]);
+            let (crawler, client) = (crawlers[random.below(3)], clients[random.below(26)]);
             // Other clients, so many that the table grows.
             let any = format!("20.171.{}.{}", random.below(256), random.below(256));
             let client = [client, any.as_bytes()][random.below(2)];

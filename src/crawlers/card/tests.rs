@@ -167,13 +167,26 @@ fn mistakes_are_named_with_their_lines() {
 fn user_agents_of_others_are_refused() {
     for (agent, expected) in [
         ("Mozilla/5.0 (Windows NT 10.0", "its user agent is also that of browsers"),
-        ("*Safari*", "its user agent is also that of browsers"),
         ("Mozilla/5.0 (compatible; GPTBot/1.2", "its user agent is also that of GPTBot"),
-        ("*http*", "its user agent is also that of"),
     ] {
         let text = format!(r#"{{"client_name": "Mimic", "expected-user-agent": "{agent}"}}"#);
         let why = OwnList::new(Path::new("own.csv")).put(&read(&text).unwrap()).unwrap_err();
         assert!(why.starts_with(expected), "{agent}: {why}");
+    }
+    // A name that is a word of browsers, or of the sample of another crawler.
+    for (token, expected) in [
+        ("Safari", "its user agent is also that of browsers"),
+        ("iPad", "its user agent is also that of browsers"),
+        ("SamsungBrowser", "its user agent is also that of browsers"),
+        ("Firefox", "its user agent is also that of browsers"),
+        ("http", "its user agent is also that of"),
+        ("bingbot.htm", "its user agent is also that of bingbot"),
+    ] {
+        let text = format!(
+            r#"{{"client_name": "Mimic", "expected-user-agent": "*{token}*", "rfc9309-product-token": "{token}"}}"#
+        );
+        let why = OwnList::new(Path::new("own.csv")).put(&read(&text).unwrap()).unwrap_err();
+        assert!(why.starts_with(expected), "{token}: {why}");
     }
     // A row of that name replaces the crawler.
     let text = r#"{"client_name": "GPTBot", "expected-user-agent": "*GPTBot/"}"#;
@@ -183,6 +196,24 @@ fn user_agents_of_others_are_refused() {
     let row = read(text).unwrap();
     assert_eq!(cell(&row, "user_agent_regex"), r"^D\.ts\[a\-z\]\{9\}");
     assert_eq!(OwnList::new(Path::new("own.csv")).put(&row), Ok(Put::Added));
+}
+
+/// A wildcard without the name of the crawler can be anybody.
+#[test]
+fn wildcards_contain_the_name_of_the_crawler() {
+    let card = |agent: &str| {
+        format!(
+            r#"{{"client_name": "Foo", "expected-user-agent": "{agent}", "rfc9309-product-token": "FooBot"}}"#
+        )
+    };
+    for agent in ["*iPad*", "*Firefox/115*", "*Chrome/116*", "Mozilla/5.0 *Safari", "*XFooBots*"] {
+        let found = mistakes(&card(agent));
+        let expected = "has a wildcard, but not the name of the crawler; write FooBot into it";
+        assert!(found[0].ends_with(expected), "{agent}: {found:?}");
+    }
+    for agent in ["*FooBot*", "*(foobot; *", "Acme/1.0", "*/FooBot+"] {
+        assert!(read(&card(agent)).is_ok(), "{agent}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! They are all that is looked at of such a line. Any other line is read in full.
 
-use crate::logs::field_kind::{LogField, first_client};
+use crate::logs::field_kind::{LogField, client_or_unset};
 use crate::logs::json::keys::ValueSlot;
 use crate::logs::time::LastMinute;
 use crate::logs::{host::client_without_port, sample::is_in_sample, time::Time};
@@ -64,7 +64,7 @@ impl FieldParts {
         }
         let requests = [LogField::Request, LogField::Target, LogField::Url, LogField::Path];
         let request = requests.into_iter().map(value).find(|value| !value.is_empty())?;
-        let client = first_client(value(LogField::Client));
+        let client = client_or_unset(value(LogField::Client));
         let (user_agent, referer) = (value(LogField::UserAgent), value(LogField::Referer));
         Some(UsualValues { time, request, client, user_agent, referer })
     }

@@ -367,7 +367,11 @@ mod tests {
         check("purpose = 5", 10, "expected text in quotes, such as 'seo', or a column");
         check("purpose > 'a'", 8, "purpose is text; compare it with = or !=");
         check("purpose = violations", 10, "purpose cannot be compared with that");
-        check("identity = 'verifed'", 11, "its values are verified, spoofed, unverified");
+        check(
+            "identity = 'verifed'",
+            11,
+            "its values are verified, spoofed, unverified, not-on-list",
+        );
         check("first_seen_utc > 'monday'", 17, "'monday' is not a time; write a day such as");
         check("first_seen_utc > 5", 17, "expected a time in quotes, such as '2026-01-31'");
         check("crawler = 'GPTBot", 10, "this quote is not closed; add '");

@@ -16,7 +16,12 @@ use super::table::{HtmlTable, Kind};
 const PARTS: [(LegendEntry, &[ClientClass]); 5] = [
     (
         ("allowed", "known crawlers"),
-        &[ClientClass::VerifiedCrawler, ClientClass::SignedCrawler, ClientClass::UnverifiedCrawler],
+        &[
+            ClientClass::VerifiedCrawler,
+            ClientClass::SignedCrawler,
+            ClientClass::UnverifiedCrawler,
+            ClientClass::CrawlerNotOnList,
+        ],
     ),
     (("fetch", "tools"), &[ClientClass::Tool]),
     (
@@ -109,6 +114,7 @@ fn words((class, operator, proof): ClientKey<'_>) -> String {
         ClientClass::VerifiedCrawler => "known crawlers, verified".to_owned(),
         ClientClass::SignedCrawler => "known crawlers, verified by their signature".to_owned(),
         ClientClass::UnverifiedCrawler => "known crawlers, unverified".to_owned(),
+        ClientClass::CrawlerNotOnList => "known crawlers, not on the operator's list".to_owned(),
         ClientClass::SpoofedCrawler => "spoofed crawlers".to_owned(),
         ClientClass::Tool => "tools".to_owned(),
         ClientClass::Automated => "other automated clients".to_owned(),

@@ -43,7 +43,7 @@ const WORDS: &[(&str, &str)] = &[
     (
         "Identity",
         "Whether the client’s address belongs to the operator, by its published lists or by DNS: verified, \
-         spoofed, or unverified if it could not be checked. Spoofed requests are not counted for the crawler.",
+         spoofed, not on a list of the time, or unverified if it could not be checked. Spoofed requests are not counted for the crawler.",
     ),
     (
         "When",

@@ -150,9 +150,10 @@ impl<'a> PageModel<'a> {
         self.identities.get(&identity).copied().unwrap_or_default()
     }
 
-    /// Whether any address was verified.
+    /// Whether any address was compared with what its operator publishes.
     pub(crate) fn is_identity_known(&self) -> bool {
-        self.sums_of(Identity::Verified).requests + self.sums_of(Identity::Spoofed).requests > 0
+        let compared = [Identity::Verified, Identity::Spoofed, Identity::NotOnList];
+        compared.into_iter().any(|identity| self.sums_of(identity).requests > 0)
     }
 
     /// Crawlers and identities by violations, most first.

@@ -71,7 +71,7 @@ table! {
         column("reason", "word", "why it is not `signed`: see [identity](identity.md#signed-requests)") => row.word(state.map_or("", |state| state.reason())),
         REQUESTS => row.counts([requests]),
         count("violations", "requests that robots.txt disallowed to the crawler; 0 for the three others, whose requests are not judged one by one") => row.counts([violations]),
-        count("repeated", "requests whose signature or nonce had been used before; empty unless `signed`") => row.maybe_counts(of_uses.map(|[repeated, ..]| [repeated])),
+        count("repeated", "requests whose signature or nonce had been used before, or was also sent with another user agent; empty unless `signed`") => row.maybe_counts(of_uses.map(|[repeated, ..]| [repeated])),
         count("from_other_addresses", "requests whose signature or nonce also came from another address") => row.maybe_counts(of_uses.map(|[_, elsewhere, _]| [elsewhere])),
         count("not_compared", "requests whose signatures were not compared, because 65,536 others are kept") => row.maybe_counts(of_uses.map(|[.., not_compared]| [not_compared])),
         SEEN => row.span(span),

@@ -26,7 +26,7 @@ table! {
     }
     cells row => {
         column("day", "YYYY-MM-DD", "day in the time zone of `--timezone`; empty for lines without a time that was read, and for days before the last 3,660") => row.maybe(day, 1, |row, day| row.day(day)),
-        column("class", "crawler-verified, crawler-signed, crawler-unverified, crawler-spoofed, tool, automated, disguised, no-user-agent, browser, rejected, skipped", "class of the client; each line has one") => row.word(class.as_str()),
+        column("class", "crawler-verified, crawler-signed, crawler-unverified, crawler-not-on-list, crawler-spoofed, tool, automated, disguised, no-user-agent, browser, rejected, skipped", "class of the client; each line has one") => row.word(class.as_str()),
         column("operator", "text", "operator of the crawlers whose list contains the address, or of the agent that signed the request; only for `disguised`") => row.text(operator),
         count("requests", "lines") => row.counts([sampled.requests]),
         count("examined", "requests that were judged: all, or of `browser` and `no-user-agent` a sample of about one in 64") => row.maybe_counts(is_line.then_some([examined])),

@@ -368,9 +368,7 @@ impl<'a> Worker<'a> {
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let (target, site) = self.address(record);
-        let who = Identified::Crawler(crawler);
-        let registry = self.context.registry;
-        let names = self.user_agents.other_names(registry, who, record.user_agent);
+        let names = self.names_in(record.user_agent, crawler);
         let crawler = self.crawler_at(site, crawler, record);
         let asker = Asker { crawler, names: names.as_deref().unwrap_or_default() };
         let (signature, answer) = self.identified(site, target, crawler, record);
@@ -381,9 +379,8 @@ impl<'a> Worker<'a> {
         let rules = self.known_rules.of((site_id, asker), &self.sites, context.judge);
         let (by, scratch) = ((context.judge, &self.decisions, rules), &mut self.path_scratch);
         let Judged { dated, directives, path } = judged(by, asker, target, at, site, scratch);
-        let (has_delay, restriction) = directives;
         let hour = self.last_hour.of(context.zone, record.time);
-        let kind = RequestKind::new((hour.day, record), &dated, restriction, answer);
+        let kind = RequestKind::new((hour.day, record), &dated, directives.1, answer);
         self.kind_sums.add((origin, actor, kind), (hour, record), &mut self.counter);
         let policy_file = policy_file(context.judge, site, &dated, path);
         let tally = self.counter.rows.row(origin, actor);
@@ -397,7 +394,7 @@ impl<'a> Worker<'a> {
             position,
             path,
             dated,
-            has_delay,
+            has_delay: directives.0,
             stated: &context.judge.usage(known, &dated, (asker, path), at),
             changes: context.changes(known, asker),
             compared: compared(context.draft, site, asker, path, dated.verdict),
@@ -412,23 +409,23 @@ impl<'a> Worker<'a> {
             self.counter.count_path((origin, site.ranked()), path, actor, record);
         }
         if context.sessions.is_some() {
-            let by = (context.judge, context.clients(), context.url_part);
-            self.client_requests.push(client_request(
-                by,
-                site,
-                (actor, asker),
-                (&dated, path),
-                record,
-            ));
+            let (by, of) = ((context.judge, context.clients(), context.url_part), (&dated, path));
+            self.client_requests.push(client_request(by, site, (actor, asker), of, record));
         }
-        if let Some(evidence) = evidence {
-            let of = (record, position.line, signature.as_deref());
+        if let (Some(evidence), of) = (evidence, (record, position.line, signature.as_deref())) {
             evidence.extend(violating_request(context.trusted_proxies, site, actor, &dated, of));
         }
         if let (Some(signature), verdict) = (signature, dated.verdict) {
             let by = &context.registry.crawler(crawler).name;
             self.count_signature(site_id, by, &signature, (record, Some(verdict)));
         }
+    }
+
+    /// The other names of `crawler` in its user agent.
+    #[inline]
+    fn names_in(&mut self, user_agent: &[u8], crawler: CrawlerId) -> Option<Arc<[String]>> {
+        let who = Identified::Crawler(crawler);
+        self.user_agents.other_names(self.context.registry, who, user_agent)
     }
 
     /// The crawler of a request: WordPress, which calls itself, may be the site's own or another's.

@@ -149,7 +149,7 @@ fn a_judge_allocates_nothing_for_a_verdict() {
             let robots = judge.unnamed().unwrap();
             let crawler = registry.find("GPTBot").unwrap();
             check(dialect, "judge", |target, scratch| {
-                judge.decide(&robots, crawler, prepare(target, dialect, scratch))
+                judge.decide(&robots, crawler, prepare(target, dialect, scratch)).unwrap()
             });
             let known = OriginHistory::always(robots);
             // One that is bound, one that ignores `*`, one that is not bound.

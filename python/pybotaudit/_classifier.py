@@ -55,8 +55,8 @@ class Classifier:
     Args:
         crawlers: Names of known crawlers, such as `["GPTBot"]`.
         tokens: Product tokens of any other crawlers. A version after one is ignored: `GPTBot/1.2`.
-        user_agent: A whole User-Agent header, or several. One that the registry does not know
-            counts by its first product: `FooBot` of `FooBot/1.0 (+http://foo.example)` and of
+        user_agent: A whole User-Agent header, or several. The names in it choose the group:
+            `FooBot` in `FooBot/1.0 (+http://foo.example)` and in
             `Mozilla/5.0 (compatible; FooBot/1.0)`.
             Without `crawlers`, `tokens` and `user_agent`, each row names its crawler.
         robots: A directory with a robots.txt for each host, an archive, one robots.txt for all

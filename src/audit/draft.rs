@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::crawlers::{crawler::CrawlerId, identity::Actor};
+use crate::crawlers::identity::Actor;
 use crate::error::{Error, Result};
-use crate::judge::Judge;
 use crate::judge::robots::{DecidingRule, Robots, RobotsId};
 use crate::judge::verdict::{RuleRef, Verdict};
+use crate::judge::{Judge, profile::Asker};
 use crate::measures::draft_effect::{ChangeKey, Compared, WhatIfChange};
 use crate::measures::what_if::{ChangeTally, WhatIfTally};
 use crate::merge::{merge_fields, sum};
@@ -48,11 +48,11 @@ impl Draft {
     }
 
     /// The effect of the draft on a request to `origin_key` for `path` with this verdict; `None` if
-    /// it is not compared.
+    /// rules in force did not decide it.
     pub(crate) fn compare(
         &self,
         origin_key: &OriginKey,
-        crawler: CrawlerId,
+        asker: Asker<'_>,
         path: PathQuery<'_>,
         verdict: Verdict,
     ) -> Option<Compared> {
@@ -62,6 +62,7 @@ impl Draft {
             Verdict::NoPath
             | Verdict::RobotsTxt
             | Verdict::Unknown
+            | Verdict::Ambiguous
             | Verdict::Unreachable
             | Verdict::NotBound(_) => return None,
         };
@@ -72,7 +73,8 @@ impl Draft {
         if !is_governed {
             return None;
         }
-        let decision = self.judge.decide(&self.robots, crawler, path);
+        let decision = self.judge.decide(&self.robots, asker, path);
+        let Some(decision) = decision else { return Some(Compared::Ambiguous) };
         let change = match (was_allowed, decision.allowed) {
             (true, false) => WhatIfChange::NewlyDisallowed,
             (false, true) => WhatIfChange::NewlyAllowed,
@@ -240,7 +242,7 @@ impl WhatIfRow {
         quotes: &Quotes<'_>,
     ) -> Result<WhatIfRow> {
         let crawler = row.actor.0;
-        let WhatIfTally { judged, unchanged, changes } = tally;
+        let WhatIfTally { judged, unchanged, ambiguous, changes } = tally;
         let changed = changes.into_iter().map(|(key, tally)| {
             let of_draft = key.draft_line.map(|line| RuleRef { robots: draft, line });
             let rule =
@@ -257,7 +259,7 @@ impl WhatIfRow {
         });
         let (origin, actor) = (row.origin.clone(), row.actor);
         let simulated = WhatIfRow { origin, actor, judged, unchanged, changed };
-        simulated.check(row)?;
+        simulated.check(row, ambiguous)?;
         Ok(simulated)
     }
 
@@ -274,14 +276,15 @@ impl WhatIfRow {
         }
     }
 
-    /// Checks that all requests that rules in force decided were compared.
-    fn check(&self, row: &ActorRow) -> Result<()> {
+    /// Checks that all requests that rules in force decided were compared, but for `ambiguous` ones.
+    fn check(&self, row: &ActorRow, ambiguous: u64) -> Result<()> {
         let (sums, total) = (row.tally.total(), self.total());
         let disallowed = sums.violations.saturating_add(sums.grace);
         let judged = sums.allowed.saturating_add(disallowed);
+        let asked = total.judged.saturating_add(ambiguous);
         // A row of several origins may have been compared in part.
-        let is_whole = total.judged == judged
-            || (row.origin == OriginKey::Others.to_string() && total.judged < judged);
+        let is_whole =
+            asked == judged || (row.origin == OriginKey::Others.to_string() && asked < judged);
         let compared = [total.newly_disallowed, total.newly_allowed, total.unchanged];
         let compared: u64 = sum(compared.into_iter());
         if is_whole

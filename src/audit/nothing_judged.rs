@@ -142,6 +142,8 @@ enum Cause {
     NotFetched,
     /// The crawler could not fetch robots.txt, either.
     Unreachable,
+    /// Several groups of robots.txt may bind the crawler.
+    AmbiguousGroup,
 }
 
 impl Cause {
@@ -171,7 +173,8 @@ fn why_unjudged(audit: &ReportModel, header: &Header) -> String {
                 causes.entry(cause()).or_default().entry(origin).or_default().absorb(requests);
             }
         };
-        add(&|| Cause::of_unknown(origin, rulings), sums.unknown);
+        add(&|| Cause::of_unknown(origin, rulings), sums.unknown_robots_txt());
+        add(&|| Cause::AmbiguousGroup, sums.ambiguous_group);
         add(&|| Cause::Unreachable, sums.unreachable);
     }
     let requests = |origins: &BTreeMap<&str, u64>| sum(origins.values().copied());
@@ -192,6 +195,13 @@ fn why_unjudged(audit: &ReportModel, header: &Header) -> String {
             "robots.txt could not be fetched: {}; a failed fetch says nothing about earlier \
              requests; fetch it when the hosts answer, or import it with botaudit robots import",
             most_of(origins, |origin, requests| not_fetched(origin, requests, rulings))
+        ),
+        Cause::AmbiguousGroup => format!(
+            "several groups of robots.txt may bind the crawlers, and they decide differently \
+             (ambiguous-group): {}; to see which, run botaudit check URL --user-agent HEADER",
+            most_of(origins, |origin, requests| {
+                format!("{origin} ({})", counted(requests, "request"))
+            }),
         ),
         Cause::Unreachable => format!(
             "robots.txt was unreachable at the time of the requests: {}; if the host served it, \
@@ -221,7 +231,7 @@ fn not_fetched(origin: &str, requests: u64, rulings: &Rulings) -> String {
 pub(super) fn unknown_origins(audit: &ReportModel) -> BTreeMap<&str, u64> {
     let mut origins: BTreeMap<&str, u64> = BTreeMap::new();
     for (origin, _, tally) in audit.actors() {
-        origins.entry(origin).or_default().absorb(tally.total().unknown);
+        origins.entry(origin).or_default().absorb(tally.total().unknown_robots_txt());
     }
     origins.retain(|_, requests| *requests > 0);
     origins

@@ -8,9 +8,10 @@ use std::{cell::RefCell, collections::HashMap};
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
+use crate::judge::profile::{CrawlerProfile, group_of_rule};
 use crate::judge::robots::{DecidingRule, RobotsId};
 use crate::judge::verdict::RuleRef;
-use crate::judge::{crawl_delay::AskedDelay, profile::CrawlerProfile, usage::StatedPreference};
+use crate::judge::{crawl_delay::AskedDelay, usage::StatedPreference};
 use crate::measures::answer_tally::AnswerTally;
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
@@ -85,6 +86,7 @@ impl<'a> Quotes<'a> {
             text.rule_at(rule.line).ok_or_else(|| damaged(digest, rule.line))?;
         let directive = found.directive.as_str();
         let group = self.group(rule.robots, text, crawler);
+        let group = group_of_rule(text, rule.line, &group);
         Ok(DecidingRule {
             digest,
             line: rule.line,

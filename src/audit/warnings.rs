@@ -124,7 +124,7 @@ fn before_first(audit: &ReportModel, rulings: &Rulings) -> Vec<String> {
             BeforeFirst::Unknown => unknown.absorb(tally.before_first),
             BeforeFirst::AsFirst => {
                 // Also what was read before the first fetch that did not fail.
-                let of_unknown = tally.total().unknown.min(tally.before_first);
+                let of_unknown = tally.total().unknown_robots_txt().min(tally.before_first);
                 unknown.absorb(of_unknown);
                 if !is_only_failures() {
                     judged.absorb(tally.before_first - of_unknown);

@@ -23,14 +23,15 @@ use std::{cell::RefCell, sync::Arc};
 use ipnet::IpNet;
 use memchr::memmem::Finder;
 
-use crate::crawlers::registry::Registry;
 use crate::crawlers::{cache::UserAgentCache, crawler::CrawlerId, network_names::NetworkNames};
+use crate::crawlers::{identify::Identified, registry::Registry};
 use crate::input::marks::{MarkKind, MarkedLines, Marks};
 use crate::input::{chunks::Chunk, source::FileId};
 use crate::judge::origin_history::RuleChange;
 use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{JudgedAt, Verdict};
-use crate::judge::{Judge, decision_cache::DecisionCache, origin_history::OriginHistory};
+use crate::judge::{Judge, profile::Asker};
+use crate::judge::{decision_cache::DecisionCache, origin_history::OriginHistory};
 use crate::logs::record::{Fields, Record, Scratch};
 use crate::logs::{format::Format, reject::Reject};
 use crate::measures::{example::Position, reactions::ReactionLimits, request::JudgedRequest};
@@ -140,18 +141,18 @@ impl<'a> Context<'a> {
         Counter::new(self.limits, Arc::clone(&self.ranks))
     }
 
-    /// The changes of the rules for `crawler`; `None` if no robots.txt has a history.
+    /// The changes of the rules for `asker`; `None` if no robots.txt has a history.
     fn changes<'h>(
         &'h self,
         known: Option<&'h OriginHistory>,
-        crawler: CrawlerId,
+        asker: Asker<'_>,
     ) -> Option<(&'h [RuleChange], ReactionLimits)> {
         if !self.judge.has_history() {
             return None;
         }
-        let promised_hours = self.registry.crawler(crawler).reaction_hours;
+        let promised_hours = self.registry.crawler(asker.crawler).reaction_hours;
         let limits = ReactionLimits { days_before: self.reaction_days, promised_hours };
-        let changes = known.map_or(&[][..], |known| self.judge.rule_changes(known, crawler));
+        let changes = known.map_or(&[][..], |known| self.judge.rule_changes(known, asker));
         Some((changes, limits))
     }
 
@@ -374,18 +375,19 @@ impl<'a> Worker<'a> {
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let (target, site) = self.address(record);
+        let names = self.names_in(record.user_agent, crawler);
         let crawler = self.crawler_at(site, crawler, record);
+        let asker = Asker { crawler, names: names.as_deref().unwrap_or_default() };
         let (signature, answer) = self.identified(site, target, crawler, record);
         let actor = (crawler, answer.identity);
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
         let (context, site_id, site) = (self.context, site, self.sites.get(site));
         let at = JudgedAt::Time(record.time, context.before_first);
-        let rules = self.known_rules.of((site_id, crawler), &self.sites, context.judge);
+        let rules = self.known_rules.of((site_id, asker), &self.sites, context.judge);
         let (by, scratch) = ((context.judge, &self.decisions, rules), &mut self.path_scratch);
-        let Judged { dated, directives, path } = judged(by, crawler, target, at, site, scratch);
-        let (has_delay, restriction) = directives;
+        let Judged { dated, directives, path } = judged(by, asker, target, at, site, scratch);
         let hour = self.last_hour.of(context.zone, record.time);
-        let kind = RequestKind::new((hour.day, record), &dated, restriction, answer);
+        let kind = RequestKind::new((hour.day, record), &dated, directives.1, answer);
         self.kind_sums.add((origin, actor, kind), (hour, record), &mut self.counter);
         let policy_file = policy_file(context.judge, site, &dated, path);
         if let Some(path) = path.filter(|path| !path.is_robots_txt()) {
@@ -402,10 +404,10 @@ impl<'a> Worker<'a> {
             position,
             path,
             dated,
-            has_delay,
-            stated: &context.judge.usage(known, &dated, (crawler, path), at),
-            changes: context.changes(known, crawler),
-            compared: compared(context.draft, site, crawler, path, dated.verdict),
+            has_delay: directives.0,
+            stated: &context.judge.usage(known, &dated, (asker, path), at),
+            changes: context.changes(known, asker),
+            compared: compared(context.draft, site, asker, path, dated.verdict),
             client: violating_client(context.clients(), dated.verdict, record),
             fetch: (dated.verdict == Verdict::RobotsTxt).then(|| fetch_answer(known, record)),
             policy_file,
@@ -417,17 +419,23 @@ impl<'a> Worker<'a> {
             self.counter.count_path((origin, site.ranked()), path, actor, record);
         }
         if context.sessions.is_some() {
-            let by = (context.judge, context.clients(), context.url_part);
-            self.client_requests.push(client_request(by, site, actor, (&dated, path), record));
+            let (by, of) = ((context.judge, context.clients(), context.url_part), (&dated, path));
+            self.client_requests.push(client_request(by, site, (actor, asker), of, record));
         }
-        if let Some(evidence) = evidence {
-            let of = (record, position.line, signature.as_deref());
+        if let (Some(evidence), of) = (evidence, (record, position.line, signature.as_deref())) {
             evidence.extend(violating_request(context.trusted_proxies, site, actor, &dated, of));
         }
         if let (Some(signature), verdict) = (signature, dated.verdict) {
             let by = &context.registry.crawler(crawler).name;
             self.count_signature(site_id, by, &signature, (record, Some(verdict)));
         }
+    }
+
+    /// The other names of `crawler` in its user agent.
+    #[inline]
+    fn names_in(&mut self, user_agent: &[u8], crawler: CrawlerId) -> Option<Arc<[String]>> {
+        let who = Identified::Crawler(crawler);
+        self.user_agents.other_names(self.context.registry, who, user_agent)
     }
 
     /// The crawler of a request: WordPress, which calls itself, may be the site's own or another's.

@@ -45,6 +45,8 @@ pub enum Reason {
     Unreachable,
     /// The robots.txt of the origin is unknown.
     NothingKnown,
+    /// Several groups may bind the crawler, and they decide differently.
+    AmbiguousGroup,
     /// It is known for later times only.
     BeforeFirst,
     /// There is a robots.txt, but it could not be read.
@@ -87,6 +89,7 @@ impl Reason {
             Reason::NoRobotsTxt => "no-robots-txt",
             Reason::Unreachable => "unreachable",
             Reason::NothingKnown => "nothing-known",
+            Reason::AmbiguousGroup => "ambiguous-group",
             Reason::BeforeFirst => "before-first-snapshot",
             Reason::BadTime => "bad-time",
             Reason::Unreadable => "unreadable",
@@ -106,6 +109,7 @@ impl<'r> RowVerdict<'r> {
             // Does not come up: each URL has a path.
             Verdict::NoPath => return RowVerdict::invalid(InvalidUrl::Relative),
             Verdict::Unknown => return RowVerdict::unknown(nothing_known),
+            Verdict::Ambiguous => return RowVerdict::unknown(Reason::AmbiguousGroup),
             Verdict::Unreachable => {
                 let word = VerdictWord::Unreachable;
                 return RowVerdict::without_rule(word, Reason::Unreachable);
@@ -222,7 +226,7 @@ impl Outcomes {
         let robots = verdict.robots.filter(|_| verdict.line > 0);
         let rule = robots.zip(crawler).map(|(robots, crawler)| {
             let rule = robots.binding_rule(verdict.line, CrawlerId(crawler));
-            self.reported(rule)
+            self.reported(&rule)
         });
         let RowVerdict { word, reason, robots, .. } = verdict;
         let digest = robots.map(|robots| *robots.digest.as_bytes());
@@ -234,11 +238,11 @@ impl Outcomes {
         self.list[index].times += 1;
     }
 
-    fn reported(&mut self, rule: BindingRule<'_>) -> ReportedRule {
+    fn reported(&mut self, rule: &BindingRule<'_, Box<[u8]>>) -> ReportedRule {
         let BindingRule { line, directive, pattern, group } = rule;
         let pattern = self.put(&shown(pattern));
         let group = self.put(&[group]);
-        ReportedRule { line, directive, pattern, group }
+        ReportedRule { line: *line, directive, pattern, group }
     }
 
     fn put(&mut self, parts: &[&[u8]]) -> Range<usize> {

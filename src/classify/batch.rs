@@ -8,7 +8,8 @@ use std::{collections::HashMap, hash::BuildHasher, hint::black_box, sync::Arc};
 use foldhash::fast::RandomState;
 use hashbrown::hash_table::{Entry, HashTable};
 
-use crate::crawlers::cache::UserAgentCache;
+use crate::crawlers::{cache::UserAgentCache, crawler::CrawlerId};
+use crate::judge::profile::Asker;
 use crate::judge::{Judge, timeline::BeforeFirst, verdict::JudgedAt};
 use crate::time::{UtcTime, Zone};
 use crate::url::path::prepare;
@@ -86,7 +87,8 @@ pub fn judge(
         let url = row.cell(columns.url).trim_ascii();
         let why = UrlParts::of(url, context.default_scheme).err().unwrap_or(InvalidUrl::BadHost);
         let verdict = RowVerdict::invalid(why);
-        for (at, crawler) in batch_judge.crawlers(&rows, index, &columns, &mut memory.user_agents) {
+        let (crawlers, _) = batch_judge.crawlers(&rows, index, &columns, &mut memory.user_agents);
+        for (at, crawler) in crawlers {
             batch_judge.put(index, at, crawler, verdict, &None);
         }
     }
@@ -193,9 +195,12 @@ impl<'a> BatchJudge<'a> {
         // Taken out, because verdicts are added in the loop.
         let mut scratch = std::mem::take(&mut self.scratch);
         let path = prepare(rest, judge.dialect(), &mut scratch);
-        for (at, crawler) in self.crawlers(rows, target.row, columns, user_agents) {
-            let verdict = match crawler {
-                Some(crawler) => origin.known.verdict(judge, crawler, path, when),
+        let (crawlers, names) = self.crawlers(rows, target.row, columns, user_agents);
+        let names = names.as_deref().unwrap_or_default();
+        for (at, crawler) in crawlers {
+            let asker = crawler.map(|crawler| Asker { crawler: CrawlerId(crawler), names });
+            let verdict = match asker {
+                Some(asker) => origin.known.verdict(judge, asker, path, when),
                 None => RowVerdict::unknown(Reason::NoSuchCrawler),
             };
             self.put(target.row, at, crawler, verdict, &origin.origin);
@@ -203,15 +208,15 @@ impl<'a> BatchJudge<'a> {
         self.scratch = scratch;
     }
 
-    /// The crawlers of the row at `index`, each with its index among the verdicts; `None` is an
-    /// unknown crawler.
+    /// The crawlers of the row at `index`, each with its index among the verdicts, where `None` is an
+    /// unknown crawler; and the other names in its user agent.
     fn crawlers(
         &self,
         rows: &InputRows,
         index: u32,
         columns: &WantedColumns<usize>,
         user_agents: &mut UserAgentCache,
-    ) -> impl Iterator<Item = (usize, Option<u16>)> + use<> {
+    ) -> (impl Iterator<Item = (usize, Option<u16>)> + use<>, Option<Arc<[String]>>) {
         let of_row = match (self.context.crawlers, &columns.crawler) {
             (CrawlerSource::PerRow(registry), Some(column)) => {
                 let row = rows.get(index as usize);
@@ -219,10 +224,12 @@ impl<'a> BatchJudge<'a> {
             }
             _ => None,
         };
-        (0..self.per_row).zip(0..).map(move |(at, crawler)| match of_row {
+        let (of_row, names) = of_row.map_or((None, None), |(of_row, names)| (Some(of_row), names));
+        let crawlers = (0..self.per_row).zip(0..).map(move |(at, crawler)| match of_row {
             Some(crawler) => (at, crawler.map(|crawler| crawler.0)),
             None => (at, Some(crawler)),
-        })
+        });
+        (crawlers, names)
     }
 
     fn put(

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::error::Result;
 use crate::judge::{Judge, profile::CrawlerProfile, verdict::JudgedAt};
 use crate::url::path::{Dialect, prepare};
@@ -108,7 +108,7 @@ impl Classifier {
                 let mut scratch = Vec::new();
                 let path = prepare(parts.rest, self.judge.dialect(), &mut scratch);
                 let at = Some(JudgedAt::Newest);
-                Classification::of(origin.known.verdict(&self.judge, 0, path, at))
+                Classification::of(origin.known.verdict(&self.judge, CrawlerId(0).into(), path, at))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The format of a list, the positions of the URL, the crawler and the time in a row, and the crawlers
 //! of a list.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
 use crate::crawlers::{crawler::CrawlerId, identify::Identified, registry::Registry};
@@ -216,20 +216,26 @@ impl CrawlerSource<'_> {
     }
 }
 
-/// The crawler that a row names. An unknown user agent is judged by `*`; an unknown name is not
-/// judged.
+/// The crawler that a row names, and the [other names](crate::crawlers::own_names) in its user agent. An unknown user
+/// agent is judged by these, and else by `*`; an unknown name is not judged.
 pub(crate) fn crawler_of_row(
     registry: &Registry,
     crawler_value: CrawlerValue<'_>,
     cache: &mut UserAgentCache,
-) -> Option<CrawlerId> {
+) -> (Option<CrawlerId>, Option<Arc<[String]>>) {
     match crawler_value {
-        CrawlerValue::Crawler(name) => registry.find(std::str::from_utf8(name).ok()?),
+        CrawlerValue::Crawler(name) => {
+            let name = std::str::from_utf8(name).ok();
+            (name.and_then(|name| registry.find(name)), None)
+        }
         CrawlerValue::UserAgent(user_agent) => {
-            Some(match identify_cached(registry, user_agent, cache) {
+            let identified = identify_cached(registry, user_agent, cache);
+            let names = cache.other_names(registry, identified, user_agent);
+            let crawler = match identified {
                 Identified::Crawler(crawler) => crawler,
                 Identified::Generic | Identified::Other | Identified::Empty => registry.generic(),
-            })
+            };
+            (Some(crawler), names)
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use foldhash::fast::RandomState;
 
-use crate::crawlers::crawler::CrawlerId;
+use crate::judge::profile::Asker;
 use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{HostSource, Judge, origin_history::OriginHistory};
 use crate::mutex::lock;
@@ -78,12 +78,12 @@ impl KnownOrigin {
 }
 
 impl Known {
-    /// Decides whether `crawler` may request `path` at `at`. `at` is `None` if the row lacks a time
+    /// Decides whether `asker` may request `path` at `at`. `at` is `None` if the row lacks a time
     /// that it should have.
     pub(crate) fn verdict(
         &self,
         judge: &Judge,
-        crawler: u16,
+        asker: Asker<'_>,
         path: PathQuery<'_>,
         at: Option<JudgedAt>,
     ) -> RowVerdict<'_> {
@@ -99,7 +99,7 @@ impl Known {
             (Some(_), None) => return RowVerdict::unknown(Reason::BadTime),
             (None, None) => JudgedAt::Newest,
         };
-        let found = judge.verdict(history, CrawlerId(crawler), Some(path), at);
+        let found = judge.verdict(history, asker, Some(path), at);
         match found.verdict {
             // None of its snapshots gave a ruling.
             Verdict::Unknown if history.is_some() && at == JudgedAt::Newest => {

@@ -5,9 +5,14 @@
 //! themselves are not kept, except those of crawlers: they are compared byte for byte, and no
 //! fingerprint makes a browser a crawler. `docs/limits.md` has the arithmetic for the others.
 
+use std::{hash::BuildHasher as _, sync::Arc};
+
+use foldhash::fast::RandomState;
+
 use crate::bytes::equal;
 use crate::crawlers::fingerprint::{FINGERPRINTED_BYTES_MAX, FingerprintKey};
-use crate::crawlers::{identify::Identified, registry::Registry};
+use crate::crawlers::{identify::Identified, own_names::own_names, registry::Registry};
+use crate::robots::product_token::USER_AGENT_BYTES_MAX;
 
 /// The capacity of one cache. Logs of millions of lines have thousands of distinct user agents; a
 /// flood of random ones must not use more memory.
@@ -29,7 +34,7 @@ const UNIT_BYTES: usize = 64;
 /// The slots of one set. A lookup reads only these.
 const WAYS: usize = 4;
 
-/// A worker's cache of user agents, at most about 4.3 MiB, for one registry.
+/// A worker's cache of user agents, at most about 4.6 MiB, for one registry.
 #[derive(Debug)]
 pub struct UserAgentCache {
     /// The fingerprint names the set. A power of two.
@@ -39,7 +44,15 @@ pub struct UserAgentCache {
     /// The user agents of crawlers.
     keys: Vec<u8>,
     fingerprints: Box<FingerprintKey>,
+    /// A bit for each crawler that was met with other names; empty before the first.
+    named: Vec<u64>,
+    /// User agents and their other names; none before the first.
+    names: Vec<(Vec<u8>, Option<Arc<[String]>>)>,
+    hasher: RandomState,
 }
+
+/// The user agents whose other names are kept, a power of two.
+const NAMES: usize = 64;
 
 /// What a processor fetches from memory at once.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +75,15 @@ impl Default for UserAgentCache {
     fn default() -> UserAgentCache {
         let fingerprints = Box::new(FingerprintKey::random());
         let sets = vec![Set([FREE; WAYS]); ENTRIES_AT_FIRST / WAYS];
-        UserAgentCache { sets, entries: 0, keys: Vec::new(), fingerprints }
+        UserAgentCache {
+            sets,
+            entries: 0,
+            keys: Vec::new(),
+            fingerprints,
+            named: Vec::new(),
+            names: Vec::new(),
+            hasher: RandomState::default(),
+        }
     }
 }
 
@@ -76,17 +97,70 @@ pub fn identify_cached(
         return Identified::Empty;
     }
     if user_agent.len() > KEY_BYTES_MAX {
-        return registry.identify(user_agent);
+        let identified = registry.identify(user_agent);
+        cache.note_names(registry, user_agent, identified);
+        return identified;
     }
     let fingerprint = cache.fingerprints.of(user_agent);
     cache.get(fingerprint, user_agent).unwrap_or_else(|| {
         let identified = registry.identify(user_agent);
+        cache.note_names(registry, user_agent, identified);
         cache.put(fingerprint, user_agent, identified);
         identified
     })
 }
 
 impl UserAgentCache {
+    /// The [other names](own_names) in `user_agent`, which `identified` sent; `None` if it has none. Nearly all crawlers
+    /// never have any, and then the user agent is not looked at.
+    #[inline]
+    pub(crate) fn other_names(
+        &mut self,
+        registry: &Registry,
+        identified: Identified,
+        user_agent: &[u8],
+    ) -> Option<Arc<[String]>> {
+        if let Identified::Crawler(crawler) = identified {
+            let bits = self.named.get(crawler.index() / 64).copied().unwrap_or_default();
+            if bits & 1 << (crawler.index() % 64) == 0 {
+                return None;
+            }
+        }
+        self.kept_names(registry, identified, user_agent)
+    }
+
+    #[inline(never)]
+    fn kept_names(
+        &mut self,
+        registry: &Registry,
+        identified: Identified,
+        user_agent: &[u8],
+    ) -> Option<Arc<[String]>> {
+        let user_agent = &user_agent[..user_agent.len().min(USER_AGENT_BYTES_MAX)];
+        if self.names.is_empty() {
+            self.names.resize_with(NAMES, Default::default);
+        }
+        let place = self.hasher.hash_one(user_agent) as usize % NAMES;
+        let (known, names) = &mut self.names[place];
+        if known != user_agent {
+            known.clear();
+            known.extend_from_slice(user_agent);
+            let found = own_names(tokens_of(registry, identified), user_agent);
+            *names = (!found.is_empty()).then(|| found.into());
+        }
+        names.clone()
+    }
+
+    /// Takes note that a crawler was met with other names.
+    fn note_names(&mut self, registry: &Registry, user_agent: &[u8], identified: Identified) {
+        let Identified::Crawler(crawler) = identified else { return };
+        if !own_names(tokens_of(registry, identified), user_agent).is_empty() {
+            let word = crawler.index() / 64;
+            self.named.resize(self.named.len().max(word + 1), 0);
+            self.named[word] |= 1 << (crawler.index() % 64);
+        }
+    }
+
     #[inline]
     fn get(&self, fingerprint: u64, key: &[u8]) -> Option<Identified> {
         let Set(set) = &self.sets[self.set_of(fingerprint)];
@@ -153,10 +227,37 @@ impl UserAgentCache {
     }
 }
 
+fn tokens_of(registry: &Registry, identified: Identified) -> &[String] {
+    match identified {
+        Identified::Crawler(crawler) => &registry.crawler(crawler).product_tokens,
+        Identified::Generic | Identified::Other | Identified::Empty => &[],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::crawlers::crawler::CrawlerId;
+
+    /// User agents in any order, with two crawlers that have other names in some.
+    #[test]
+    fn kept_names_are_those_of_their_user_agents() {
+        let (registry, mut cache) = (Registry::builtin(), UserAgentCache::default());
+        let mut random = crate::random::Random::new();
+        let mut found = 0;
+        for _ in 0..5_000 {
+            let name = ["GPTBot/1.2", "bingbot/2.0", "CCBot/2.0", "acme"][random.below(4)];
+            let more = ["", " Acme/1", " AcmeBot"][random.below(3)];
+            let user_agent = format!("{name}{more} (compatible; x{})", random.below(60));
+            let user_agent = user_agent.as_bytes();
+            let who = identify_cached(&registry, user_agent, &mut cache);
+            let names = cache.other_names(&registry, who, user_agent);
+            let expected = own_names(tokens_of(&registry, who), user_agent);
+            assert_eq!(names.as_deref().unwrap_or_default(), expected);
+            found += usize::from(names.is_some());
+        }
+        assert!(found > 1_000, "{found}");
+    }
 
     const CRAWLER: Identified = Identified::Crawler(CrawlerId(7));
 

@@ -20,48 +20,96 @@ const COMMON_WORDS: &str = "bot bots robot robots crawler crawlers spider scrape
 const BROWSER_WORDS: &str = "mozilla applewebkit webkit chrome chromium headlesschrome safari \
     gecko khtml version mobile firefox fxios crios edg edge opr opera presto trident msie \
     seamonkey samsungbrowser build windows linux x11 macintosh iphone ipad android ubuntu u \
-    en-us en x86_64 wow64 win64 like";
+    en-us en x86_64 wow64 win64 like cfnetwork darwin dalvik konqueror ucbrowser iceweasel";
 
 /// The likely product token in `user_agent`; `None` if there is none.
 pub(crate) fn declared_name(user_agent: &[u8]) -> Option<&[u8]> {
-    let mut product = None;
-    let mut compatible = None;
-    let mut first = None;
-    let mut before: &[u8] = b"";
-    for word in words(user_agent) {
-        let after_like = before.eq_ignore_ascii_case(b"like");
-        let after_compatible = before.eq_ignore_ascii_case(b"compatible");
-        before = word;
-        let Some((name, version)) = name(word).filter(|_| !after_like) else { continue };
-        if is_one_of(name, BROWSER_WORDS) || is_one_of(name, COMMON_WORDS) {
-            continue;
+    let (mut product, mut compatible, mut first) = (None, None, None);
+    for word in named_words(user_agent) {
+        if word.sounds_like_a_crawler() {
+            return Some(word.name);
         }
-        if CRAWLER_PARTS.split(' ').any(|part| contains(name, part.as_bytes())) {
-            return Some(name);
+        if word.version == Version::Given {
+            product = product.or(Some(word.name));
         }
-        if version == Version::Given {
-            product = product.or(Some(name));
+        if word.is_after_compatible {
+            compatible = compatible.or(Some(word.name));
         }
-        if after_compatible {
-            compatible = compatible.or(Some(name));
-        }
-        if user_agent.starts_with(name) {
-            first = Some(name);
+        if user_agent.starts_with(word.name) {
+            first = Some(word.name);
         }
     }
     product.or(compatible).or(first)
+}
+
+/// The products that `user_agent` names, each with its place, in order: words with a version, words that sound like
+/// a crawler's name, and the word at the beginning or after `compatible` if it stands alone. `Mozilla` and other parts
+/// of browsers are none.
+pub(super) fn products(user_agent: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let is_product = |word: &NamedWord<'_>| {
+        word.version == Version::Given
+            || word.sounds_like_a_crawler()
+            || (word.is_alone && (word.at == 0 || word.is_after_compatible))
+    };
+    named_words(user_agent).filter(is_product).map(|word| (word.at, word.name))
+}
+
+/// A word of a user agent that may be a name.
+struct NamedWord<'u> {
+    name: &'u [u8],
+    /// Where it begins.
+    at: usize,
+    version: Version,
+    is_after_compatible: bool,
+    /// Whether it has a version, or no other name follows without a sign between.
+    is_alone: bool,
+}
+
+impl NamedWord<'_> {
+    fn sounds_like_a_crawler(&self) -> bool {
+        CRAWLER_PARTS.split(' ').any(|part| contains(self.name, part.as_bytes()))
+    }
 }
 
 /// Whether a version follows a name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Version {
     Given,
+    /// A word: `OICrawler/Nutch`.
+    Word,
     None,
 }
 
-fn words(user_agent: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn named_words<'u>(user_agent: &'u [u8]) -> impl Iterator<Item = NamedWord<'u>> {
+    let mut before: &[u8] = b"";
+    let of_word = move |(at, word): (usize, &'u [u8])| {
+        let is_after = |what: &[u8]| before.eq_ignore_ascii_case(what);
+        let (is_after_like, is_after_compatible) = (is_after(b"like"), is_after(b"compatible"));
+        before = word;
+        let (name, version) = name(word).filter(|_| !is_after_like)?;
+        if is_one_of(name, BROWSER_WORDS) || is_one_of(name, COMMON_WORDS) {
+            return None;
+        }
+        let rest = &user_agent[at + word.len()..];
+        let next = rest.trim_ascii_start();
+        let is_followed = next.len() < rest.len()
+            && words(next).next().is_some_and(|(at, word)| at == 0 && self::name(word).is_some());
+        let is_alone = version != Version::None || !is_followed;
+        Some(NamedWord { name, at, version, is_after_compatible, is_alone })
+    };
+    words(user_agent).filter_map(of_word)
+}
+
+/// The words, each with its place.
+pub(super) fn words(user_agent: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let is_between = |byte: &u8| *byte <= b' ' || b"();,\"'<>[]{}|".contains(byte);
-    user_agent.split(is_between).filter(|word| !word.is_empty())
+    let mut at = 0;
+    let placed = user_agent.split(is_between).map(move |word| {
+        let place = at;
+        at += word.len() + 1;
+        (place, word)
+    });
+    placed.filter(|(_, word)| !word.is_empty())
 }
 
 /// The name in a word such as `FooBot/1.2`; `None` for addresses, numbers and anything else.
@@ -74,10 +122,13 @@ fn name(word: &[u8]) -> Option<(&[u8], Version)> {
         [] => Version::None,
         [b'/', ..] if digit.is_some_and(u8::is_ascii_digit) => Version::Given,
         [b'/' | b':'] => Version::None,
+        [b'/', version @ ..] if version.iter().all(is_part) => Version::Word,
         _ => return None,
     };
     // A word with a dot is a host, with some exceptions.
-    let is_host = name.contains(&b'.') && !name.contains(&b'_') && version == Version::None;
+    let has_dot = name.contains(&b'.');
+    let is_host = has_dot && (!name.contains(&b'_') || version == Version::Word);
+    let is_host = is_host && version != Version::Given;
     let is_name = name.iter().any(u8::is_ascii_alphabetic)
         && name.first().is_some_and(u8::is_ascii_alphanumeric)
         && name.len() <= NAME_BYTES_MAX

@@ -27,6 +27,7 @@ pub mod manifest;
 pub mod network_names;
 pub mod networks;
 pub mod own_list;
+pub(crate) mod own_names;
 pub mod products;
 pub(crate) mod range_archive;
 pub mod range_files;

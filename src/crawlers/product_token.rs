@@ -7,7 +7,7 @@ use crate::robots::product_token::{
     InvalidToken, checked_token, first_product_token, product_token,
 };
 
-use super::{crawler::Crawler, identify::Identified, registry::Registry};
+use super::{crawler::Crawler, identify::Identified, own_names::own_names, registry::Registry};
 
 impl From<InvalidToken> for Error {
     fn from(error: InvalidToken) -> Error {
@@ -23,15 +23,6 @@ impl Crawler {
     pub fn matcher(&self, robots: &RobotsTxt) -> Matcher {
         robots.matcher_of(&self.product_tokens, self.star)
     }
-}
-
-/// The sender of a User-Agent header.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Sender<'r, 'h> {
-    /// A crawler of the registry.
-    Known(&'r Crawler),
-    /// Any other: the first product token of the header, or `None` if it has none.
-    Unknown(Option<&'h str>),
 }
 
 impl Registry {
@@ -67,21 +58,28 @@ impl Registry {
         tokens.any(|token| token.eq_ignore_ascii_case(text))
     }
 
-    /// The sender of `user_agent`, the value of a User-Agent header.
+    /// The crawler that sends `user_agent`, the value of a User-Agent header, if it is one of this
+    /// registry; and the [names](own_names) in the header, where they are not just its first product tokens.
     #[doc(hidden)]
-    pub(crate) fn sender<'h>(&self, user_agent: &'h [u8]) -> Sender<'_, 'h> {
+    pub(crate) fn sender(&self, user_agent: &[u8]) -> (Option<&Crawler>, Vec<String>) {
         match self.identify(user_agent) {
-            Identified::Crawler(id) => Sender::Known(self.crawler(id)),
+            Identified::Crawler(id) => {
+                let crawler = self.crawler(id);
+                (Some(crawler), own_names(&crawler.product_tokens, user_agent))
+            }
             Identified::Generic | Identified::Other | Identified::Empty => {
-                Sender::Unknown(first_product_token(user_agent))
+                let names = own_names(&[], user_agent);
+                let first = first_product_token(user_agent).filter(|_| names.is_empty());
+                (None, first.map_or(names, |first| vec![first.to_owned()]))
             }
         }
     }
+
     /// The rules of `robots` for the sender of `user_agent`, the whole value of a User-Agent header.
     ///
-    /// A crawler of this registry gets those of [`Crawler::matcher`]. Any other sender is known by
-    /// its first product, as in [`first_product_token`]: `FooBot` in
-    /// `Mozilla/5.0 (compatible; FooBot/1.0)`. If the header has none, only the groups for `*` apply.
+    /// The first name in the header that a group has decides, such as `FooBot` in
+    /// `Mozilla/5.0 (compatible; FooBot/1.0)`; a more specific name comes before another. After these names come
+    /// the product tokens of the crawler in this registry, and then `*`, as in [`Crawler::matcher`].
     ///
     /// ```
     /// use botaudit::{Registry, RobotsTxt};
@@ -91,10 +89,9 @@ impl Registry {
     /// assert!(!Registry::builtin().matcher(&robots, header).is_allowed("/x"));
     /// ```
     pub fn matcher(&self, robots: &RobotsTxt, user_agent: impl AsRef<[u8]>) -> Matcher {
-        match self.sender(user_agent.as_ref()) {
-            Sender::Known(crawler) => crawler.matcher(robots),
-            Sender::Unknown(token) => robots.matcher_of(token.as_slice(), StarGroups::Honoured),
-        }
+        let (crawler, mut names) = self.sender(user_agent.as_ref());
+        names.extend(crawler.into_iter().flat_map(|crawler| crawler.product_tokens.clone()));
+        robots.matcher_of(&names, crawler.map_or(StarGroups::Honoured, |crawler| crawler.star))
     }
 }
 
@@ -183,8 +180,8 @@ mod tests {
     fn the_registry_comes_before_the_first_product() {
         let registry = Registry::builtin();
         let sender = |header: &'static str| match registry.sender(header.as_bytes()) {
-            Sender::Known(crawler) => format!("known {}", crawler.name),
-            Sender::Unknown(token) => format!("unknown {}", token.unwrap_or("*")),
+            (Some(crawler), _) => format!("known {}", crawler.name),
+            (None, names) => format!("unknown {}", names.first().map_or("*", String::as_str)),
         };
         let gptbot = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
         assert_eq!(sender(gptbot), "known GPTBot");

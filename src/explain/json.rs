@@ -15,7 +15,7 @@
 //! | `robots` | `source`, `digest`, `size_bytes`, `parsed_bytes`, `licenses` (URLs) of the file, or null |
 //! | `in_force` | of an archive: `at_utc`, `snapshot_fetched_utc`, `outcome`, `snapshot_age_seconds`, `unreachable_since_utc`, and `grace`: disallowed, but an earlier robots.txt that crawlers may still hold allows it; or null |
 //! | `crawler` | `asked_by` (`name`, `user-agent`, `token`), `asked` (what was given), `name`, `operator`, `purpose`, `binding`, `stated_policy`, `known` (`yes`, `no`, `looks-automated`) |
-//! | `group` | `tokens_tried`, `bound_by` (a product token, `*` or null), `user_agent_lines`, `groups` and `rules` (how many), `continued_over_lines` (other fields between the User-agent lines of a group), `star_rules_passed_over`; or null |
+//! | `group` | `tokens_tried`, `own_tokens` (how many of these are names in the given user agent), `equally_good` (tokens whose groups may as well bind it, and decide the same), `bound_by` (a product token, `*` or null), `user_agent_lines`, `groups` and `rules` (how many), `continued_over_lines` (other fields between the User-agent lines of a group), `star_rules_passed_over`; or null |
 //! | `path`, `path_changes` | as compared with the rules, and what was done to the given one |
 //! | `matches` | the rules that match, the deciding one first, at most 1,000: `line`, `directive`, `pattern` (as written), `compared_as`, `length` in bytes |
 //! | `matches_total` | how many there are |
@@ -52,7 +52,7 @@ pub(crate) fn json(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> Stri
     let matches: Vec<Value> = asked.matches.iter().take(LISTED_MAX).map(matched).collect();
     line(&json!({
         "url": visible(located.given),
-        "verdict": verdict(asked.is_allowed()),
+        "verdict": verdict(asked),
         "bound": kind.obligation() == Obligation::Bound,
         "line": asked.line(),
         "reason": reason,
@@ -123,8 +123,8 @@ fn crawler(kind: CrawlerKind<'_>) -> Value {
     let (asked_by, asked, known) = match kind {
         CrawlerKind::Crawler(crawler) => ("name", crawler.name.as_bytes(), "yes"),
         CrawlerKind::FoundCrawler(_, user_agent) => ("user-agent", user_agent, "yes"),
-        CrawlerKind::Automated(user_agent, _) => ("user-agent", user_agent, "looks-automated"),
-        CrawlerKind::Unknown(user_agent, _) => ("user-agent", user_agent, "no"),
+        CrawlerKind::Automated(user_agent) => ("user-agent", user_agent, "looks-automated"),
+        CrawlerKind::Unknown(user_agent) => ("user-agent", user_agent, "no"),
         CrawlerKind::Token(token) => ("token", token.as_bytes(), "no"),
     };
     let row = kind.crawler();
@@ -148,9 +148,12 @@ fn group(bound: &Bound<'_>) -> Value {
         })
     };
     let lines: Vec<Value> = bound.user_agent_lines.iter().take(LISTED_MAX).map(line).collect();
+    let equally_good = bound.equally_good.iter().map(|token| visible(token.as_bytes()));
     let tried = bound.tried.iter().map(|token| visible(token.as_bytes()));
     json!({
         "tokens_tried": tried.collect::<Vec<_>>(),
+        "own_tokens": bound.own.min(bound.tried.len()),
+        "equally_good": equally_good.collect::<Vec<_>>(),
         "bound_by": match bound.by {
             BoundBy::Token(token) => Some(visible(token.as_bytes())),
             BoundBy::Star => Some("*".to_owned()),
@@ -179,7 +182,7 @@ fn other(differs: bool, other: &DialectVerdict<'_>) -> Value {
     json!({
         "dialect": other.dialect.as_str(),
         "differs": differs,
-        "verdict": verdict(other.is_allowed()),
+        "verdict": verdict(other),
         "line": other.line(),
         "reason": reason,
         "reason_text": reason_text,

@@ -11,9 +11,9 @@ pub mod words;
 
 use std::sync::Arc;
 
-use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
-use crate::judge::explained::{Bound, Match, matches};
+use crate::judge::explained::{Bound, GroupDecision, Match, matches};
+use crate::judge::profile::Asker;
 use crate::judge::timeline::{BeforeFirst, RulingInForce, Sighting};
 use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{HostSource, Judge, messages::failure_message, origin_history::OriginHistory};
@@ -75,6 +75,8 @@ pub(crate) enum Undecided {
     UnknownThen(Origin, UtcTime),
     /// There is a robots.txt, but it could not be read, for this reason.
     Unreadable(String),
+    /// Several groups may bind the crawler, and they decide differently: each with its decision.
+    AmbiguousGroup(Vec<GroupDecision>),
 }
 
 /// The verdict on a URL for a crawler, with each step.
@@ -125,7 +127,8 @@ impl Explanation<'_> {
 impl DialectVerdict<'_> {
     /// Whether the crawler may request the path.
     pub(crate) fn is_allowed(&self) -> bool {
-        !self.verdict.is_disallowed() && self.verdict != Verdict::Unreachable
+        let is_open = !matches!(self.verdict, Verdict::Unreachable | Verdict::Ambiguous);
+        is_open && !self.verdict.is_disallowed()
     }
 
     /// The deciding line, from 1; `None` if no rule matched or rules do not matter.
@@ -213,47 +216,58 @@ fn file(judge: &Judge, origin: Option<&Origin>) -> Decidable<File> {
     }
 }
 
-/// The verdict on `located` for `crawler`.
+/// The verdict on `located` for `asker`, or why there is none.
 ///
 /// # Errors
 /// If the verdict and its explanation disagree, which would be a bug.
 pub(crate) fn explain<'a>(
     judge: &'a Judge,
-    crawler: CrawlerId,
+    asker: Asker<'a>,
     located: &'a Located<'a>,
-) -> Result<Explanation<'a>> {
-    let bound = located.file.as_ref().map(|file| judge.bound(&file.robots, crawler));
-    let verdict = |dialect| verdict_in(dialect, judge, crawler, located, bound.as_ref());
+) -> Result<Decidable<Explanation<'a>>> {
+    let bound = located.file.as_ref().map(|file| judge.bound(&file.robots, asker));
+    let verdict = |dialect| verdict_in(dialect, judge, asker, located, bound.as_ref());
     let dialect = judge.dialect();
     let (asked, other) = (verdict(dialect)?, verdict(dialect.other())?);
-    let usage = usage(judge, crawler, located);
-    Ok(Explanation { located, bound, asked, other, usage })
+    if asked.verdict == Verdict::Ambiguous {
+        return Ok(Err(Undecided::AmbiguousGroup(groups(judge, asker, located))));
+    }
+    let usage = usage(judge, asker, located);
+    Ok(Ok(Explanation { located, bound, asked, other, usage }))
 }
 
-fn usage(judge: &Judge, crawler: CrawlerId, located: &Located<'_>) -> Vec<StatedPreference> {
+fn groups(judge: &Judge, asker: Asker<'_>, located: &Located<'_>) -> Vec<GroupDecision> {
+    let mut scratch = Vec::new();
+    let path = prepare(located.path, judge.dialect(), &mut scratch);
+    let robots = located.file.iter().map(|file| &file.robots);
+    robots.flat_map(|robots| judge.decisions(robots, asker, path)).collect()
+}
+
+fn usage(judge: &Judge, asker: Asker<'_>, located: &Located<'_>) -> Vec<StatedPreference> {
     let mut scratch = Vec::new();
     let path = Some(prepare(located.path, judge.dialect(), &mut scratch));
     let at = JudgedAt::Time(located.at, BeforeFirst::AsFirst);
     let known = located.known.as_deref();
-    let dated = judge.verdict(known, crawler, path, at);
-    judge.usage(known, &dated, (crawler, path), at)
+    let dated = judge.verdict(known, asker, path, at);
+    judge.usage(known, &dated, (asker, path), at)
 }
 
 fn verdict_in<'a>(
     dialect: Dialect,
     judge: &'a Judge,
-    crawler: CrawlerId,
+    asker: Asker<'_>,
     located: &'a Located<'a>,
     bound: Option<&Bound<'a>>,
 ) -> Result<DialectVerdict<'a>> {
     let mut scratch = Vec::new();
     let path = prepare(located.path, dialect, &mut scratch);
     let at = JudgedAt::Time(located.at, BeforeFirst::AsFirst);
-    let found = judge.verdict_in(dialect, located.known.as_deref(), crawler, Some(path), at);
+    let found = judge.verdict_in(dialect, located.known.as_deref(), asker, Some(path), at);
     let verdict = found.verdict;
     let ruling = located.in_force.as_ref().map(|in_force| in_force.ruling_in_force.ruling);
     let (matches, reason) = match (verdict, bound) {
         (Verdict::RobotsTxt, _) => (Vec::new(), DecisionReason::RobotsTxtItself),
+        (Verdict::Ambiguous, _) => (Vec::new(), DecisionReason::AmbiguousGroup),
         (_, None) => (Vec::new(), without_rules(ruling)),
         (_, Some(bound)) => {
             let matches = matches(&bound.rules, dialect, path);
@@ -334,9 +348,9 @@ user-agent: nothing";
         let store = Store::open(&path).unwrap();
         let (judge, crawler) = match crawler.strip_prefix('=') {
             Some(token) => {
-                let tokens = vec![token.to_owned()];
-                let judge = Judge::ad_hoc(store, tokens, Dialect::Google).unwrap();
-                (judge, CheckedCrawler::ad_hoc(token))
+                let crawler = CheckedCrawler::ad_hoc(token);
+                let profile = crawler.ad_hoc_profile().unwrap();
+                (Judge::ad_hoc(store, profile, Dialect::Google).unwrap(), crawler)
             }
             None => {
                 let judge = Judge::of_rules_alone(store, &registry, Dialect::Google).unwrap();
@@ -344,7 +358,7 @@ user-agent: nothing";
             }
         };
         let located = locate(&judge, url.as_bytes(), None, now()).unwrap();
-        let explanation = explain(&judge, crawler.id, &located).unwrap();
+        let explanation = explain(&judge, crawler.asker(), &located).unwrap().unwrap();
         let asked = &explanation.asked;
         assert_eq!((asked.is_allowed(), asked.line(), asked.reason), expected, "{url}");
         assert_eq!(explanation.is_dialect_decisive(), differs, "{url}: {:?}", explanation.other);
@@ -406,7 +420,7 @@ user-agent: nothing";
         let unneeded = locate(&judge, b"https://c.example/robots.txt", None, now()).unwrap();
         assert!(unneeded.file.is_none());
         let crawler = registry.find("GPTBot").unwrap();
-        let explanation = explain(&judge, crawler, &unneeded).unwrap();
+        let explanation = explain(&judge, crawler.into(), &unneeded).unwrap().unwrap();
         assert_eq!(explanation.asked.reason, DecisionReason::RobotsTxtItself);
     }
 }

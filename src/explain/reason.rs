@@ -16,6 +16,8 @@ pub(crate) enum DecisionReason {
     /// The whole site is disallowed for now, because robots.txt was answered with 429 or 5xx, or
     /// not at all.
     Unreachable,
+    /// Several groups may bind the crawler, and they decide differently.
+    AmbiguousGroup,
     /// No group binds the crawler.
     NoGroup,
     /// The groups that bind it have no rules.

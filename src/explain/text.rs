@@ -8,11 +8,12 @@ use crate::judge::{messages::age_text, timeline::Ruling, usage::StatedPreference
 use crate::numbers::counted;
 use crate::table::escape::visible;
 
+use super::checked_crawler::{CheckedCrawler, CrawlerKind};
+use super::reason::DecisionReason;
 use super::words::{
     binding_words, change, field_name, name, reason, shown, undecided_words, verdict,
 };
 use super::{DialectVerdict, Explanation, File, InForce, Located, Undecided};
-use super::{checked_crawler::CrawlerKind, reason::DecisionReason};
 
 /// The most rules and User-agent lines that are shown; the others are counted.
 const SHOWN_MAX: usize = 20;
@@ -22,7 +23,7 @@ const UNKNOWN: &str = "unknown, and it does not look automated";
 
 /// The verdict on one line, with the URL.
 pub(crate) fn verdict_line(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
-    let verdict = verdict(explanation.asked.is_allowed());
+    let verdict = verdict(&explanation.asked);
     let line = explanation.asked.line().map_or("-".to_owned(), |line| format!("line {line}"));
     let binding = if kind.obligation() == Obligation::Bound { "" } else { "  (not bound)" };
     format!("{verdict:<10}  {line:<10}  {}{binding}\n", visible(explanation.located.given))
@@ -39,12 +40,13 @@ pub(crate) fn undecided_text(given: &[u8], undecided: &Undecided) -> String {
 }
 
 /// The verdict and each step to it.
-pub(crate) fn text(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
+pub(crate) fn text(explanation: &Explanation<'_>, checked: &CheckedCrawler<'_>) -> String {
+    let kind = checked.kind;
     let mut rows = Rows(format!("{}\n", visible(explanation.located.given)));
     rows.0.push_str(&headline(&explanation.asked, kind));
     rows.0.push_str("\n\n");
     site(explanation.located, &mut rows);
-    crawler(kind, &mut rows);
+    crawler(kind, checked.first_name(), &mut rows);
     if let Some(bound) = &explanation.bound {
         group(bound, &mut rows);
     }
@@ -139,22 +141,22 @@ fn file_rows(file: &File, rows: &mut Rows) {
     }
 }
 
-fn crawler(kind: CrawlerKind<'_>, rows: &mut Rows) {
+fn crawler(kind: CrawlerKind<'_>, first_name: Option<&str>, rows: &mut Rows) {
     let user_agent = |user_agent| Some(format!("user agent: {}", shown(user_agent)));
     let (words, detail) = match kind {
         CrawlerKind::Crawler(crawler) => (description(crawler), None),
         CrawlerKind::FoundCrawler(crawler, found_by) => {
             (description(crawler), user_agent(found_by))
         }
-        CrawlerKind::Automated(header, token) => {
-            let words = match token {
+        CrawlerKind::Automated(header) => {
+            let words = match first_name {
                 Some(token) => format!("{AUTOMATED}: bound by the groups for {token}, else by *"),
                 None => format!("{AUTOMATED}: bound by *"),
             };
             (words, user_agent(header))
         }
-        CrawlerKind::Unknown(header, token) => {
-            let words = match token {
+        CrawlerKind::Unknown(header) => {
+            let words = match first_name {
                 Some(token) => {
                     format!("{UNKNOWN}: the groups for {token} would bind it, else *")
                 }
@@ -192,14 +194,19 @@ fn description(crawler: &Crawler) -> String {
 }
 
 fn group(bound: &Bound<'_>, rows: &mut Rows) {
-    for token in bound.tried.iter().filter(|token| bound.by != BoundBy::Token(token)) {
-        rows.add("token", &format!("{}: named by no group", shown(token.as_bytes())));
+    let source = |at: usize| if at < bound.own { " (in its user agent)" } else { "" };
+    for (at, token) in bound.tried.iter().enumerate() {
+        if bound.by != BoundBy::Token(token) {
+            let token = shown(token.as_bytes());
+            rows.add("token", &format!("{token}{}: named by no group", source(at)));
+        }
     }
     let (lines, content) = (lines_words(bound), contents(bound));
     let group = match bound.by {
         BoundBy::Token(token) => {
             let token = shown(token.as_bytes());
-            rows.add("token", &format!("{token}: named on {lines}"));
+            let source = source(bound.tried.len() - 1);
+            rows.add("token", &format!("{token}{source}: named on {lines}"));
             format!("{token}: {content}")
         }
         BoundBy::Star => format!("* on {lines}: {content}"),
@@ -210,6 +217,10 @@ fn group(bound: &Bound<'_>, rows: &mut Rows) {
         }
     };
     rows.add("group", &group);
+    for token in &bound.equally_good {
+        let text = format!("the group for {token} may as well bind it, and decides the same");
+        rows.add("", &text);
+    }
     if let Some(line) = bound.continued_over.first() {
         let text = format!(
             "the field on line {line} does not end the group, so the rules after the next \
@@ -323,7 +334,10 @@ fn other_dialect(explanation: &Explanation<'_>, rows: &mut Rows) {
     if !explanation.is_dialect_decisive() {
         return rows.add(label, "same verdict");
     }
-    let verdict = if other.is_allowed() { "allowed" } else { "DISALLOWED" };
+    let verdict = match verdict(other) {
+        "disallowed" => "DISALLOWED",
+        word => word,
+    };
     match other.matches.first() {
         Some(found) => {
             let by = format!("line {}: {}{}", found.rule.line, rule(found), compared(found));

@@ -1,7 +1,7 @@
 //! Texts for the parts of an explanation: verdicts, reasons, path changes, mistakes.
 
 use crate::crawlers::crawler::{Crawler, Obligation, StatedPolicy};
-use crate::judge::timeline::AllowAll;
+use crate::judge::{explained::GroupDecision, timeline::AllowAll, verdict::Verdict};
 use crate::table::escape::visible;
 use crate::url::origin::Origin;
 
@@ -11,9 +11,13 @@ use super::{DialectVerdict, Undecided, checked_crawler::CrawlerKind};
 /// The most characters shown of one pattern or value. A line of a robots.txt can have 16 KiB.
 const SHOWN_CHARS_MAX: usize = 120;
 
-/// `allowed` or `disallowed`.
-pub(crate) fn verdict(allowed: bool) -> &'static str {
-    if allowed { "allowed" } else { "disallowed" }
+/// `allowed` or `disallowed`; `undecided` if several groups may decide.
+pub(crate) fn verdict(found: &DialectVerdict<'_>) -> &'static str {
+    match (found.verdict, found.is_allowed()) {
+        (Verdict::Ambiguous, _) => "undecided",
+        (_, true) => "allowed",
+        (_, false) => "disallowed",
+    }
 }
 
 /// The crawler in a few words.
@@ -85,6 +89,9 @@ pub(crate) fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
         Unreachable => {
             ("unreachable", "robots.txt could not be fetched, so everything is disallowed for now")
         }
+        AmbiguousGroup => {
+            ("ambiguous-group", "several groups may bind it, and they decide differently")
+        }
         NoGroup => ("no-group", "no group binds it, so everything is allowed"),
         NoRules => ("no-rules", "its group has no rules, so everything is allowed"),
         NoMatch => ("no-match", "no rule matches"),
@@ -140,7 +147,17 @@ pub(crate) fn undecided_words(undecided: &Undecided) -> String {
             format!("the archive has no snapshot of {origin} at or before {at}")
         }
         Undecided::Unreadable(why) => visible(why.as_bytes()),
+        Undecided::AmbiguousGroup(groups) => format!(
+            "ambiguous-group: several groups may bind it, and they decide differently: {}",
+            groups.iter().map(group_decision).collect::<Vec<_>>().join("; ")
+        ),
     }
+}
+
+fn group_decision(group: &GroupDecision) -> String {
+    let verb = if group.allowed { "allows" } else { "disallows" };
+    let by = group.rule_line.map_or(String::new(), |line| format!(" by line {line}"));
+    format!("'{}' on line {} {verb} it{by}", shown(&group.written), group.line)
 }
 
 fn file_name(origin: &Origin) -> String {

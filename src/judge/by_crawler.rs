@@ -23,12 +23,6 @@ impl<T> ByCrawler<T> {
         ByCrawler((0..crawlers.div_ceil(BLOCK)).map(|_| OnceLock::new()).collect())
     }
 
-    /// The value of `crawler`, if it was made.
-    pub(crate) fn get(&self, crawler: CrawlerId) -> Option<&T> {
-        let block = self.0.get(crawler.index() / BLOCK)?.get()?;
-        block[crawler.index() % BLOCK].get()
-    }
-
     /// The value of `crawler`, which `new` makes if need be.
     pub(crate) fn get_or_init(&self, crawler: CrawlerId, new: impl FnOnce() -> T) -> &T {
         let block = self.0[crawler.index() / BLOCK]
@@ -64,6 +58,15 @@ impl<T> ByName<T> {
         name: &[u8],
         make: impl FnOnce() -> T,
     ) -> Option<&T> {
+        Some(self.of_name(text, name)?.get_or_init(make))
+    }
+
+    /// Whether a group of `text` has the name.
+    pub(super) fn has(&self, text: &ParsedRobotsTxt, name: &[u8]) -> bool {
+        self.of_name(text, name).is_some()
+    }
+
+    fn of_name(&self, text: &ParsedRobotsTxt, name: &[u8]) -> Option<&OnceLock<T>> {
         if name.is_empty() {
             return None;
         }
@@ -71,8 +74,7 @@ impl<T> ByName<T> {
         let lower = buffer.get_mut(..name.len())?;
         lower.copy_from_slice(name);
         lower.make_ascii_lowercase();
-        let of_name = self.0.get_or_init(|| names(text)).get(&*lower)?;
-        Some(of_name.get_or_init(make))
+        self.0.get_or_init(|| names(text)).get(&*lower)
     }
 }
 
@@ -96,9 +98,8 @@ mod tests {
         let values = ByCrawler::new(40);
         for id in [0, 39, 15, 16, 39].map(CrawlerId) {
             assert_eq!(*values.get_or_init(id, || id.0), id.0);
-            assert_eq!(values.get_or_init(id, || 99), values.get(id).unwrap());
+            assert_eq!(*values.get_or_init(id, || 99), id.0);
         }
-        assert_eq!((values.get(CrawlerId(1)), values.get(CrawlerId(31))), (None, None));
     }
 
     #[test]

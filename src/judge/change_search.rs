@@ -12,7 +12,7 @@ use crate::url::path::prepare;
 
 use super::origin_history::{CHANGES_MAX, OriginHistory, RuleChange, RuleChanges, Touched};
 use super::robots::{BoundRules, Robots};
-use super::{Judge, by_crawler::ByCrawler, timeline::Period};
+use super::{Judge, by_crawler::ByCrawler, profile::Asker, timeline::Period};
 
 /// A version of a robots.txt and its rules for a crawler; `None` if there is none.
 type BoundVersion<'r> = (Option<&'r Arc<Robots>>, Option<Arc<BoundRules>>);
@@ -21,16 +21,19 @@ type BoundVersion<'r> = (Option<&'r Arc<Robots>>, Option<Arc<BoundRules>>);
 type Content<'a> = (bool, &'a [u8]);
 
 impl Judge {
-    /// The changes of the rules for `crawler` at an origin with the history `known`, the earliest
-    /// first.
+    /// The changes of the rules for `asker` at an origin with the history `known`, the earliest
+    /// first. None if it is uncertain in any of its versions which group binds `asker`, or if it has another name there.
     #[inline]
-    pub(crate) fn rule_changes<'a>(
+    pub(crate) fn rule_changes<'a, 'n>(
         &self,
         known: &'a OriginHistory,
-        crawler: CrawlerId,
+        asker: impl Into<Asker<'n>>,
     ) -> &'a [RuleChange] {
+        let asker = asker.into();
+        let crawler = asker.crawler;
         match &known.changes {
             None => &[],
+            Some(_) if known.versions().any(|robots| self.is_named_in(robots, asker)) => &[],
             Some(changes) => {
                 let changes = changes.get_or_init(|| RuleChanges {
                     by_crawler: ByCrawler::new(self.profiles.len),
@@ -49,6 +52,11 @@ impl Judge {
         crawler: CrawlerId,
     ) -> Arc<[RuleChange]> {
         let periods = known.periods();
+        let versions = periods.iter().filter_map(|period| known.rules(period.ruling));
+        let mut bindings = versions.map(|robots| self.kept_binding(robots, crawler));
+        if bindings.any(|binding| !binding.others.is_empty()) {
+            return Arc::default();
+        }
         let bound: Vec<BoundVersion<'_>> = periods
             .iter()
             .map(|period| self.bound_version(known.rules(period.ruling), crawler))
@@ -71,10 +79,7 @@ impl Judge {
         robots: Option<&'r Arc<Robots>>,
         crawler: CrawlerId,
     ) -> BoundVersion<'r> {
-        let rules = robots.map(|robots| {
-            let binding = robots.bindings.get_or_init(crawler, || self.bind(robots, crawler));
-            Arc::clone(&binding.rules)
-        });
+        let rules = robots.map(|robots| Arc::clone(&self.kept_binding(robots, crawler).rules));
         (robots, rules)
     }
 

@@ -6,10 +6,12 @@
 use std::sync::Arc;
 
 use crate::crawlers::crawler::{CrawlerId, Obligation};
+use crate::matcher::decision::Decision;
 use crate::url::path::PathQuery;
 
+use super::profile::Asker;
 use super::restriction::Restriction;
-use super::robots::{BoundRules, Robots};
+use super::robots::{Binding, Robots};
 use super::verdict::{DatedVerdict, RuleRef, Verdict};
 use super::{Judge, decision_cache::DecisionCache, origin_history::OriginHistory};
 
@@ -17,7 +19,7 @@ use super::{Judge, decision_cache::DecisionCache, origin_history::OriginHistory}
 #[derive(Clone, Debug)]
 pub(crate) struct ConstantRules {
     robots: Arc<Robots>,
-    rules: Arc<BoundRules>,
+    binding: Binding,
     obligation: Obligation,
     /// Whether no group binds the crawler, which ignores `*`. The rules are then those of the `*` groups.
     is_spared: bool,
@@ -30,7 +32,7 @@ pub(crate) struct ConstantRules {
 }
 
 impl Judge {
-    /// The rules of the only robots.txt of an origin for `crawler`; `None` if there is none, or if others
+    /// The rules of the only robots.txt of an origin for `crawler`, whose user agent has no other names; `None` if there is none, or if others
     /// count at other times.
     pub(crate) fn constant_rules(
         &self,
@@ -39,15 +41,13 @@ impl Judge {
     ) -> Option<ConstantRules> {
         let robots = Arc::clone(known?.constant().filter(|_| !self.has_history())?);
         let obligation = self.profiles.get(crawler).obligation;
-        let generic = self.generic.filter(|_| self.is_exempt(&robots, crawler));
-        let of = generic.unwrap_or(crawler);
-        let binding = robots.bindings.get_or_init(of, || self.bind(&robots, of));
-        let rules = Arc::clone(&binding.rules);
+        let generic = self.generic.filter(|_| self.is_exempt(&robots, crawler.into()));
+        let binding = self.kept_binding(&robots, generic.unwrap_or(crawler)).clone();
         let (has_delay, restriction) = self.directives(&robots, crawler);
         let states_usage = robots.usage.is_some();
         Some(ConstantRules {
             robots,
-            rules,
+            binding,
             obligation,
             is_spared: generic.is_some(),
             has_delay,
@@ -64,6 +64,11 @@ impl ConstantRules {
         !self.has_delay && !self.states_usage
     }
 
+    /// Whether a group of their robots.txt has one of the other names of `asker`.
+    pub(crate) fn name_another(&self, judge: &Judge, asker: Asker<'_>) -> bool {
+        judge.is_named_in(&self.robots, asker)
+    }
+
     /// The same as [`Judge::verdict`] at any time.
     #[inline]
     pub(crate) fn verdict(
@@ -75,10 +80,16 @@ impl ConstantRules {
             (None, Some(path)) => path,
             (verdict, _) => return DatedVerdict::undated(verdict.unwrap_or(Verdict::NoPath)),
         };
-        let decision = decisions.decide(&self.rules.policy, path.as_bytes());
-        let decision = decision.with_lines(&self.rules.lines);
-        let rule = decision.line.map(|line| RuleRef { robots: self.robots.id, line });
-        let verdict = Verdict::of_rule(decision.allowed, rule);
+        let decision = self.binding.decision(|rules| {
+            decisions.decide(&rules.policy, path.as_bytes()).with_lines(&rules.lines)
+        });
+        let verdict = match decision {
+            Some(Decision { allowed, line }) => {
+                let rule = line.map(|line| RuleRef { robots: self.robots.id, line });
+                Verdict::of_rule(allowed, rule)
+            }
+            None => Verdict::Ambiguous,
+        };
         DatedVerdict {
             verdict: verdict.for_crawler(self.is_spared, self.obligation),
             robots: Some(&self.robots),

@@ -106,7 +106,7 @@ fn shortest(
 #[cfg(test)]
 mod tests {
     use crate::archive::Store;
-    use crate::crawlers::registry::Registry;
+    use crate::crawlers::{crawler::CrawlerId, registry::Registry};
     use crate::url::path::Dialect;
     use crate::url::path::prepare;
 
@@ -160,10 +160,10 @@ mod tests {
     fn a_crawler_that_ignores_the_star_is_free_unless_named() {
         let registry = Registry::builtin();
         let adsbot = registry.find("AdsBot-Google").unwrap();
-        let check = |text: &str, crawler, expected| {
+        let check = |text: &str, crawler: CrawlerId, expected| {
             let judge = judge(text);
             assert_eq!(
-                judge.is_spared_by_star(&judge.unnamed().unwrap(), crawler),
+                judge.is_spared_by_star(&judge.unnamed().unwrap(), crawler.into()),
                 expected,
                 "{text}"
             );
@@ -182,9 +182,9 @@ mod tests {
         let store = Store::open(&path).unwrap();
         let judge = Judge::of_everyone(store, &registry, Dialect::Google).unwrap();
         let (robots, adsbot) = (judge.unnamed().unwrap(), registry.find("AdsBot-Google").unwrap());
-        assert!(!judge.is_spared_by_star(&robots, adsbot));
+        assert!(!judge.is_spared_by_star(&robots, adsbot.into()));
         let mut scratch = Vec::new();
         let path = prepare(b"/a", Dialect::Google, &mut scratch);
-        assert_eq!(judge.decide(&robots, adsbot, path).line, Some(2));
+        assert_eq!(judge.decide(&robots, adsbot, path).unwrap().line, Some(2));
     }
 }

@@ -5,14 +5,14 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use crate::crawlers::crawler::CrawlerId;
 use crate::matcher::select::{self, Selection};
-use crate::matcher::{decision::Decision, glob::shape, pattern};
+use crate::matcher::{decision::Decision, glob::shape, pattern, reference};
 use crate::mutex::lock;
 use crate::robots::model::{Group, ProductToken, Rule, StarGroups};
 use crate::url::path::{Dialect, PathQuery};
 
-use super::{Judge, robots::Robots};
+use super::robots::{BoundRules, Robots};
+use super::{Judge, profile::Asker};
 
 /// Which groups bind a crawler, and how they were found.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -21,6 +21,10 @@ pub(crate) struct Bound<'a> {
     pub tried: Vec<&'a str>,
     /// The group that binds the crawler.
     pub by: BoundBy<'a>,
+    /// Which of the tokens are names in its own user agent: the first ones.
+    pub own: usize,
+    /// Tokens whose groups [may as well bind it](super::candidates).
+    pub equally_good: Vec<&'a str>,
     /// The User-agent lines that bind it, in the order of the file.
     pub user_agent_lines: Vec<&'a ProductToken>,
     /// How many groups merge.
@@ -46,6 +50,19 @@ pub(crate) enum BoundBy<'a> {
     Nothing,
     /// Nothing. The crawler obeys only groups that name it.
     NothingButItsName,
+}
+
+/// The decision of the groups with one name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct GroupDecision {
+    /// Their first User-agent, as written.
+    pub written: Box<[u8]>,
+    /// Its line.
+    pub line: u32,
+    /// Whether they allow the path.
+    pub allowed: bool,
+    /// The line of the deciding rule.
+    pub rule_line: Option<u32>,
 }
 
 /// A rule that matches a path.
@@ -95,26 +112,39 @@ impl Match<'_> {
 }
 
 impl Judge {
-    /// The groups of `robots` that bind `crawler`.
-    pub(crate) fn bound<'a>(&'a self, robots: &'a Robots, crawler: CrawlerId) -> Bound<'a> {
-        let profile = self.profiles.get(crawler);
-        let selection = self.select(robots, crawler);
-        let tokens = || profile.product_tokens.iter().map(String::as_str);
+    /// The groups of `robots` that bind `asker`.
+    pub(crate) fn bound<'a>(&'a self, robots: &'a Robots, asker: Asker<'a>) -> Bound<'a> {
+        let profile = self.profiles.get(asker.crawler);
+        let (own, of_row) = match asker.names.is_empty() {
+            true => profile.product_tokens.split_at(profile.own),
+            false => (asker.names, &profile.product_tokens[profile.own..]),
+        };
+        let tokens: Vec<&str> = own.iter().chain(of_row).map(String::as_str).collect();
+        let selection = select::select(&robots.text, &tokens, profile.star);
         let (by, tried) = match (selection.bound_by, profile.star) {
             (select::GroupChoice::Token(index), _) => {
-                (BoundBy::Token(&profile.product_tokens[index]), tokens().take(index + 1).collect())
+                (BoundBy::Token(tokens[index]), tokens[..=index].to_vec())
             }
-            (select::GroupChoice::Star, _) => (BoundBy::Star, tokens().collect()),
+            (select::GroupChoice::Star, _) => (BoundBy::Star, tokens.clone()),
             (select::GroupChoice::Nothing, StarGroups::Honoured) => {
-                (BoundBy::Nothing, tokens().collect())
+                (BoundBy::Nothing, tokens.clone())
             }
             (select::GroupChoice::Nothing, StarGroups::Ignored) => {
-                (BoundBy::NothingButItsName, tokens().collect())
+                (BoundBy::NothingButItsName, tokens.clone())
             }
         };
+        let all: Vec<&str> = tokens.iter().chain(&profile.shared).copied().collect();
+        let best = self.with_profile(robots, asker, |profile| {
+            let has = |name: &str| robots.by_name.has(&robots.text, name.as_bytes());
+            let others = profile.equally_good(has).into_iter().skip(1).flatten();
+            let place = |name: &str| all.iter().copied().find(|token| *token == name);
+            others.filter_map(place).collect()
+        });
         Bound {
             tried,
             by,
+            own: own.len(),
+            equally_good: best,
             user_agent_lines: user_agent_lines(&selection, by),
             continued_over: by.token().map_or_else(Vec::new, |token| {
                 let groups = selection.groups.iter();
@@ -127,22 +157,52 @@ impl Judge {
         }
     }
 
+    /// The decision of each group that may bind `asker`, in the dialect of the judge.
+    pub(crate) fn decisions(
+        &self,
+        robots: &Robots,
+        asker: Asker<'_>,
+        path: PathQuery<'_>,
+    ) -> Vec<GroupDecision> {
+        let of_selection = |selection: Selection<'_>| {
+            let token = selection.groups.first()?.product_tokens.first()?;
+            let rules = selection.rules();
+            let decision = reference::decide(&rules, self.dialect, path.as_bytes());
+            let Decision { allowed, line } = selection.decision(decision);
+            let written = token.written.as_ref().into();
+            Some(GroupDecision { written, line: token.line, allowed, rule_line: line })
+        };
+        self.with_profile(robots, asker, |profile| {
+            profile.selections(&robots.text).into_iter().filter_map(of_selection).collect()
+        })
+    }
+
     /// [`Judge::decide`] in any dialect; `path` must be prepared in it.
     pub(super) fn decide_in(
         &self,
         dialect: Dialect,
         robots: &Robots,
-        crawler: CrawlerId,
+        asker: Asker<'_>,
         path: PathQuery<'_>,
-    ) -> Decision {
+    ) -> Option<Decision> {
         if dialect == self.dialect {
-            return self.decide(robots, crawler, path);
+            return self.decide(robots, asker, path);
         }
-        let mut bindings = lock(&self.other_bindings);
-        let bind = || Arc::new(self.compile(&self.select(robots, crawler), dialect));
-        let binding = Arc::clone(bindings.entry((robots.id, crawler)).or_insert_with(bind));
-        drop(bindings);
-        binding.policy.decide(path.as_bytes()).with_lines(&binding.lines)
+        let decisions = self.with_profile(robots, asker, |profile| {
+            let rules = profile.selections(&robots.text).into_iter().map(|selection| {
+                let first_line = |group: &&Group| group.product_tokens[0].line;
+                let groups: Box<[u32]> = selection.groups.iter().map(first_line).collect();
+                let mut bindings = lock(&self.other_bindings);
+                let bind = || Arc::new(self.compile(&selection, dialect));
+                Arc::clone(bindings.entry((robots.id, groups)).or_insert_with(bind))
+            });
+            let decide = |rules: Arc<BoundRules>| {
+                rules.policy.decide(path.as_bytes()).with_lines(&rules.lines)
+            };
+            rules.map(decide).collect::<Vec<Decision>>()
+        });
+        let first = *decisions.first()?;
+        decisions.iter().all(|other| other.allowed == first.allowed).then_some(first)
     }
 }
 
@@ -188,7 +248,6 @@ fn star_rules(robots: &Robots, by: BoundBy<'_>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matcher::reference;
     use crate::robots::parse::parse;
     use crate::url::path::prepare;
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod answer_size;
 mod by_crawler;
+pub mod candidates;
 mod change_search;
 pub(crate) mod constant_rules;
 pub mod crawl_delay;
@@ -34,7 +35,7 @@ use crate::archive::{Store, memory::MemoryArchive, snapshot::Snapshot, writer::K
 use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::digest::Digest;
 use crate::error::Result;
-use crate::matcher::select::{GroupChoice, Selection};
+use crate::matcher::select::Selection;
 use crate::matcher::{compiled::CompiledPolicy, decision::Decision, dfa_cache::DfaCache};
 use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
@@ -51,8 +52,8 @@ use loaded::{FAILURES_MAX, Loaded, MemoryBudget, file_bytes, name_bytes};
 use messages::{cut_message, foreign_message, foreign_messages, ignored_message, slow_decisions};
 use outages::KnownOutages;
 use policy_files::NamedFiles;
-use profile::{CrawlerProfile, Profiles};
-use robots::{Binding, BoundRules, Robots, RobotsId};
+use profile::{Asker, CrawlerProfile, Profiles};
+use robots::{BoundRules, Robots, RobotsId};
 
 /// The only crawler of a judge made by [`Judge::ad_hoc`].
 pub(crate) const AD_HOC: CrawlerId = CrawlerId(0);
@@ -108,7 +109,8 @@ pub struct Judge {
     loaded: Mutex<Loaded>,
     policies: Mutex<Policies>,
     /// For the dialect that the judge does not use; only for explanations.
-    other_bindings: Mutex<HashMap<(RobotsId, CrawlerId), Arc<BoundRules>>>,
+    /// By the first line of each group.
+    other_bindings: Mutex<HashMap<(RobotsId, Box<[u32]>), Arc<BoundRules>>>,
     /// Outages from logs, if they are used.
     known_outages: Option<KnownOutages>,
     /// Statements about use that are ignored.
@@ -165,17 +167,12 @@ impl Judge {
         Ok(Judge { generic: Some(registry.generic()), ..judge })
     }
 
-    /// A judge of one crawler outside of the registry, [`AD_HOC`], with `product_tokens`, the most
-    /// specific first. It obeys `*`.
+    /// A judge of one crawler outside of the registry, [`AD_HOC`].
     ///
     /// # Errors
     /// If the single robots.txt file cannot be read.
-    pub(crate) fn ad_hoc(
-        store: Store,
-        product_tokens: Vec<String>,
-        dialect: Dialect,
-    ) -> Result<Judge> {
-        Judge::of(store, Profiles::of(vec![CrawlerProfile::of_tokens(product_tokens)]), dialect)
+    pub(crate) fn ad_hoc(store: Store, profile: CrawlerProfile, dialect: Dialect) -> Result<Judge> {
+        Judge::of(store, Profiles::of(vec![profile]), dialect)
     }
 
     /// A judge of any number of origins, with a memory limit of about `bytes_max`. Crawlers are
@@ -271,11 +268,17 @@ impl Judge {
         self.store.source(origin).is_some()
     }
 
-    /// The decision of the rules of `robots` on `path` for `crawler`, bound or not: a part of a
-    /// [verdict](Judge::verdict). Takes a lock only the first time that a crawler meets a file.
-    pub fn decide(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Decision {
-        let rules = self.bound_rules(robots, crawler);
-        rules.policy.decide(path.as_bytes()).with_lines(&rules.lines)
+    /// The decision of the rules of `robots` on `path` for `asker`, bound or not: a part of a
+    /// [verdict](Judge::verdict). `None` if several groups may bind it and decide differently. Takes a lock only the
+    /// first time that a crawler meets a file.
+    pub fn decide<'n>(
+        &self,
+        robots: &Robots,
+        asker: impl Into<Asker<'n>>,
+        path: PathQuery<'_>,
+    ) -> Option<Decision> {
+        self.binding(robots, asker.into())
+            .decision(|rules| rules.policy.decide(path.as_bytes()).with_lines(&rules.lines))
     }
 
     /// As [`Judge::decide`], from `cache` if it was asked before.
@@ -283,15 +286,11 @@ impl Judge {
         &self,
         cache: &mut DecisionCache,
         robots: &Robots,
-        crawler: CrawlerId,
+        asker: Asker<'_>,
         path: PathQuery<'_>,
-    ) -> Decision {
-        let rules = self.bound_rules(robots, crawler);
-        cache.decide(&rules.policy, path.as_bytes()).with_lines(&rules.lines)
-    }
-
-    fn bound_rules<'r>(&self, robots: &'r Robots, crawler: CrawlerId) -> &'r BoundRules {
-        &robots.bindings.get_or_init(crawler, || self.bind(robots, crawler)).rules
+    ) -> Option<Decision> {
+        self.binding(robots, asker)
+            .decision(|rules| cache.decide(&rules.policy, path.as_bytes()).with_lines(&rules.lines))
     }
 
     /// The version with this number.
@@ -353,16 +352,6 @@ impl Judge {
 
     fn select<'a>(&self, robots: &'a Robots, crawler: CrawlerId) -> Selection<'a> {
         self.profiles.get(crawler).select(&robots.text)
-    }
-
-    fn bind(&self, robots: &Robots, crawler: CrawlerId) -> Binding {
-        let selection = self.select(robots, crawler);
-        let token = match selection.bound_by {
-            GroupChoice::Token(index) => u16::try_from(index).ok(),
-            GroupChoice::Star | GroupChoice::Nothing => None,
-        };
-        let rules = robots.share(&selection, || self.compile(&selection, self.dialect));
-        Binding { token, rules }
     }
 
     fn compile(&self, selection: &Selection<'_>, dialect: Dialect) -> BoundRules {

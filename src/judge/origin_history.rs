@@ -164,6 +164,11 @@ impl OriginHistory {
         }
     }
 
+    /// All versions of robots.txt.
+    pub(super) fn versions(&self) -> impl Iterator<Item = &Arc<Robots>> {
+        self.versions.iter()
+    }
+
     fn robots(&self, version: Version) -> &Arc<Robots> {
         &self.versions[version.0 as usize]
     }

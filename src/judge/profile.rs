@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
-use crate::crawlers::{builtin::LazyCrawler, product_token::Sender, registry::Registry};
+use crate::crawlers::{builtin::LazyCrawler, own_names::shared_tokens, registry::Registry};
 use crate::matcher::select::{GroupChoice, Selection, select};
 use crate::robots::model::{ParsedRobotsTxt, StarGroups};
 
@@ -14,7 +14,12 @@ use super::by_crawler::ByCrawler;
 pub struct CrawlerProfile {
     /// Whether it is a crawler of a registry, and not only product tokens.
     pub(crate) is_known: bool,
+    /// Its own names, and then the product tokens of its row, each the most specific first.
     pub(super) product_tokens: Vec<String>,
+    /// How many of these are names in its user agent.
+    pub(super) own: usize,
+    /// Tokens of other crawlers with its user agent.
+    pub(super) shared: Vec<&'static str>,
     pub(super) star: StarGroups,
     pub(super) obligation: Obligation,
 }
@@ -22,10 +27,20 @@ pub struct CrawlerProfile {
 impl CrawlerProfile {
     /// A known crawler.
     pub fn new(crawler: &Crawler) -> CrawlerProfile {
-        let star = crawler.star;
-        let obligation = crawler.obligation();
-        let product_tokens = crawler.product_tokens.clone();
-        CrawlerProfile { is_known: true, product_tokens, star, obligation }
+        CrawlerProfile {
+            is_known: true,
+            product_tokens: crawler.product_tokens.clone(),
+            own: 0,
+            shared: shared_tokens(&crawler.name).collect(),
+            star: crawler.star,
+            obligation: crawler.obligation(),
+        }
+    }
+
+    /// The same crawler with these names in its user agent.
+    pub(super) fn named(&self, names: &[String]) -> CrawlerProfile {
+        let tokens = names.iter().chain(&self.product_tokens[self.own..]).cloned();
+        CrawlerProfile { product_tokens: tokens.collect(), own: names.len(), ..self.clone() }
     }
 
     /// The same crawler, bound by all rules, also those for `*`.
@@ -41,6 +56,15 @@ impl CrawlerProfile {
     /// The same with their rules.
     pub(super) fn select<'a>(&self, text: &'a ParsedRobotsTxt) -> Selection<'a> {
         select(text, &self.product_tokens, self.star)
+    }
+
+    /// The groups of `text` that may bind it, by [the rule](super::candidates): those of [`CrawlerProfile::select`]
+    /// first. They are searched one after the other; the judge keeps what it has found.
+    pub(super) fn selections<'a>(&self, text: &'a ParsedRobotsTxt) -> Vec<Selection<'a>> {
+        let named = |name: &str| select(text, &[name], StarGroups::Ignored);
+        let is_named = |name: &str| named(name).bound_by != GroupChoice::Nothing;
+        let best = self.equally_good(is_named).into_iter();
+        best.map(|name| name.map_or_else(|| self.select(text), named)).collect()
     }
 
     /// The product token that `bound_by` names, or `*`.
@@ -64,24 +88,70 @@ impl CrawlerProfile {
     /// A crawler with several product tokens, the most specific first.
     pub(crate) fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
         let (star, obligation) = (StarGroups::Honoured, Obligation::Bound);
-        CrawlerProfile { is_known: false, product_tokens, star, obligation }
+        CrawlerProfile {
+            is_known: false,
+            product_tokens,
+            own: 0,
+            shared: Vec::new(),
+            star,
+            obligation,
+        }
     }
 
-    /// The sender of `user_agent`, a whole User-Agent header, and its name: that of `registry`, else
-    /// its first product token, else `*`.
+    /// A crawler outside of the registry with these names in its user agent.
+    pub(crate) fn of_names(names: &[String]) -> CrawlerProfile {
+        CrawlerProfile::of_tokens(Vec::new()).named(names)
+    }
+
+    /// The sender of `user_agent`, a whole User-Agent header, by all its names; and its name: that of
+    /// `registry`, else the first in its user agent, else `*`.
     pub fn of_sender(registry: &Registry, user_agent: &[u8]) -> (String, CrawlerProfile) {
-        match registry.sender(user_agent) {
-            Sender::Known(crawler) => (crawler.name.clone(), CrawlerProfile::new(crawler)),
-            Sender::Unknown(Some(token)) => {
-                (token.to_owned(), CrawlerProfile::of_token(token.to_owned()))
+        let (crawler, names) = registry.sender(user_agent);
+        match crawler {
+            Some(crawler) => (crawler.name.clone(), CrawlerProfile::new(crawler).named(&names)),
+            None => {
+                let name = names.first().map_or("*", String::as_str);
+                (name.to_owned(), CrawlerProfile::of_names(&names))
             }
-            Sender::Unknown(None) => ("*".to_owned(), CrawlerProfile::of_tokens(Vec::new())),
         }
     }
 
     /// The same crawler, bound by the rules whatever is documented about it.
     pub(super) fn bound(self) -> CrawlerProfile {
         CrawlerProfile { obligation: Obligation::Bound, ..self }
+    }
+}
+
+/// The name to quote for the groups that hold the rule on `line`: `group`, which chose the groups for its crawler, if
+/// they have it, or else their own. The names of one client may have chosen them.
+pub(crate) fn group_of_rule(text: &ParsedRobotsTxt, line: u32, group: &[u8]) -> Box<[u8]> {
+    let Some((found_in, _)) = text.rule_at(line) else { return group.into() };
+    let mut tokens = found_in.product_tokens.iter();
+    let is_in = tokens.any(|token| match group {
+        b"*" => token.is_star(),
+        name => token.names(name),
+    });
+    let named = found_in.product_tokens.iter().filter(|token| !token.is_star());
+    let own = named.map(|token| token.interpretations()[1]).find(|name| !name.is_empty());
+    match own {
+        Some(own) if !is_in => own.into(),
+        _ => group.into(),
+    }
+}
+
+/// The sender of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'n> {
+    /// The crawler.
+    pub(crate) crawler: CrawlerId,
+    /// The [names](crate::crawlers::own_names) in its user agent; empty if the product tokens of its row alone choose
+    /// the group.
+    pub(crate) names: &'n [String],
+}
+
+impl<'n> From<CrawlerId> for Asker<'n> {
+    fn from(crawler: CrawlerId) -> Asker<'n> {
+        Asker { crawler, names: &[] }
     }
 }
 

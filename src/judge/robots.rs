@@ -18,7 +18,11 @@ use crate::url::path::{Dialect, PathQuery};
 
 use super::by_crawler::{ByCrawler, ByName};
 use super::policy_files::{NamedFiles, PolicyFile};
-use super::{crawl_delay::CrawlDelays, profile::Profiles, restriction::RestrictionKind};
+use super::{
+    crawl_delay::CrawlDelays,
+    profile::{Profiles, group_of_rule},
+    restriction::RestrictionKind,
+};
 
 /// The number of a version of a robots.txt in one judge.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -67,17 +71,19 @@ pub struct Robots {
     pub(super) bindings: ByCrawler<Binding>,
     /// By the first line of each binding group. Crawlers that the same groups bind share an entry.
     pub(super) shared: Mutex<HashMap<Box<[u32]>, Arc<BoundRules>>>,
-    /// For crawlers outside the registry.
+    /// For crawlers outside the registry, and for other names in user agents.
     pub(super) by_name: ByName<Arc<BoundRules>>,
 }
 
 /// The rules that bind one crawler.
 #[derive(Clone, Debug)]
 pub(super) struct Binding {
-    /// Which of its product tokens a group names; `None` if `*` binds it, or nothing.
-    pub token: Option<u16>,
+    /// Whether a group names it; else `*` binds it, or nothing.
+    pub is_named: bool,
     /// The rules, shared by all crawlers that the same groups bind.
     pub rules: Arc<BoundRules>,
+    /// Different rules of other groups that are [equally good](super::candidates); usually none.
+    pub others: Box<[Arc<BoundRules>]>,
 }
 
 /// Rules that bind crawlers.
@@ -93,7 +99,7 @@ pub(super) struct BoundRules {
 
 /// A deciding rule, as in the file.
 #[derive(Clone, Copy, Debug)]
-pub struct BindingRule<'a> {
+pub struct BindingRule<'a, G = &'a [u8]> {
     /// 1-based.
     pub line: u32,
     /// `allow` or `disallow`.
@@ -101,7 +107,7 @@ pub struct BindingRule<'a> {
     /// As written in the file.
     pub pattern: &'a [u8],
     /// The product token that bound the crawler, or `*`.
-    pub group: &'a [u8],
+    pub group: G,
 }
 
 /// A rule that decided, as reports show it.
@@ -140,13 +146,11 @@ impl Robots {
     }
 
     /// The rule on `line`, as it bound `crawler`.
-    pub(crate) fn binding_rule(&self, line: u32, crawler: CrawlerId) -> BindingRule<'_> {
+    pub(crate) fn binding_rule(&self, line: u32, crawler: CrawlerId) -> BindingRule<'_, Box<[u8]>> {
         let (_, rule) = self.text.rule_at(line).expect("a verdict names a line that holds a rule");
         let directive = rule.directive.as_str();
-        let tokens = &self.profiles.get(crawler).product_tokens;
-        let binding = self.bindings.get(crawler);
-        let token = binding.and_then(|binding| tokens.get(usize::from(binding.token?)));
-        let group = token.map_or("*", String::as_str).as_bytes();
+        let group = self.profiles.get(crawler).group_in(&self.text);
+        let group = group_of_rule(&self.text, line, group);
         BindingRule { line, directive, pattern: rule.written(), group }
     }
 
@@ -154,8 +158,8 @@ impl Robots {
     pub(crate) fn deciding_rule(&self, line: u32, crawler: CrawlerId) -> DecidingRule {
         let BindingRule { line, directive, pattern, group } = self.binding_rule(line, crawler);
         let found_in = self.text.rule_at(line).map(|(found_in, _)| found_in);
-        let continued_over = found_in.and_then(|found_in| found_in.continued_over(group));
-        let (pattern, group) = (pattern.into(), group.into());
+        let continued_over = found_in.and_then(|found_in| found_in.continued_over(&group));
+        let pattern = pattern.into();
         DecidingRule { digest: self.digest, line, directive, pattern, group, continued_over }
     }
 

@@ -25,8 +25,9 @@ fn check(files: &[(&str, &str)], crawler: &str, url: &str, expected: Option<(boo
     let path = &url.as_bytes()[origin.as_str().len()..];
     let verdict = judge.site(&origin, HostSource::Foreign).map(|robots| {
         let crawler = registry.find(crawler).unwrap();
-        let decision =
-            judge.decide(&robots, crawler, prepare(path, Dialect::Google, &mut Vec::new()));
+        let decision = judge
+            .decide(&robots, crawler, prepare(path, Dialect::Google, &mut Vec::new()))
+            .unwrap();
         (decision.allowed, decision.line)
     });
     assert_eq!(verdict, expected, "{crawler} {url}");
@@ -62,8 +63,9 @@ fn equal_rules_are_compiled_once() {
         let robots = judge.site(&Origin::parse(host.as_bytes()).unwrap(), HostSource::Own).unwrap();
         for crawler in ["GPTBot", "bingbot"] {
             let crawler = registry.find(crawler).unwrap();
-            let decision =
-                judge.decide(&robots, crawler, prepare(b"/a", Dialect::Google, &mut Vec::new()));
+            let decision = judge
+                .decide(&robots, crawler, prepare(b"/a", Dialect::Google, &mut Vec::new()))
+                .unwrap();
             assert_eq!(decision.line, Some(line));
         }
     }
@@ -82,7 +84,7 @@ fn crawlers_that_the_same_groups_bind_share_their_rules() {
     let judge = Judge::new(Store::open(&path).unwrap(), &registry, Dialect::Google).unwrap();
     let robots = judge.unnamed().unwrap();
     for (crawler, _) in registry.iter() {
-        judge.decide(&robots, crawler, prepare(b"/a", Dialect::Google, &mut Vec::new()));
+        judge.decide(&robots, crawler, prepare(b"/a", Dialect::Google, &mut Vec::new())).unwrap();
     }
     // Those of *, gptbot and ccbot, and those that ignore *.
     assert_eq!(robots.shared.lock().unwrap().len(), 4);

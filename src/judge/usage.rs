@@ -15,9 +15,10 @@ use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 use crate::robots::usage::{UsageCategory, UsagePreference, UsageSignal};
 use crate::url::path::PathQuery;
 
+use super::profile::{Asker, CrawlerProfile};
 use super::robots::{CrawlerUsage, Kind, Robots, RobotsId, kinds};
 use super::verdict::{DatedVerdict, JudgedAt};
-use super::{Judge, origin_history::OriginHistory, profile::CrawlerProfile, timeline::Ruling};
+use super::{Judge, origin_history::OriginHistory, timeline::Ruling};
 
 /// The preference that a version of robots.txt states about one kind of use, or `None` if it states none.
 type Stated = Option<(UsagePreference, u32)>;
@@ -51,7 +52,7 @@ impl Judge {
         &self,
         known: Option<&OriginHistory>,
         dated: &DatedVerdict<'_>,
-        who: (CrawlerId, Option<PathQuery<'_>>),
+        who: (Asker<'_>, Option<PathQuery<'_>>),
         at: JudgedAt,
     ) -> Vec<StatedPreference> {
         match dated.robots.filter(|robots| robots.usage.is_some()) {
@@ -64,11 +65,11 @@ impl Judge {
         &self,
         robots: &Robots,
         known: Option<&OriginHistory>,
-        (crawler, path): (CrawlerId, Option<PathQuery<'_>>),
+        (asker, path): (Asker<'_>, Option<PathQuery<'_>>),
         at: JudgedAt,
     ) -> Vec<StatedPreference> {
         let (Some(known), Some(path)) = (known, path) else { return Vec::new() };
-        let mut stated = self.stated(robots, crawler, path);
+        let mut stated = self.stated(robots, asker, path);
         if stated.iter().all(Option::is_none) {
             return Vec::new();
         }
@@ -77,7 +78,7 @@ impl Judge {
         {
             let held = known.held(&in_force, time).filter(|held| *held != Ruling::Unreachable);
             for earlier in held.map(|held| known.rules(held)) {
-                let earlier = earlier.map(|earlier| self.stated(earlier, crawler, path));
+                let earlier = earlier.map(|earlier| self.stated(earlier, asker, path));
                 for (at, stated) in stated.iter_mut().enumerate() {
                     let earlier = earlier.as_ref().and_then(|earlier| *earlier.get(at)?);
                     if let Some((preference, _)) = stated
@@ -88,7 +89,7 @@ impl Judge {
                 }
             }
         }
-        let (kinds, robots) = (self.crawler_usage(robots, crawler).kinds, robots.id);
+        let (kinds, robots) = (self.crawler_usage(robots, asker.crawler).kinds, robots.id);
         let of_controls = std::iter::repeat((UsageSignal::ProductToken, UsageCategory::AiTraining));
         let kinds = kinds.iter().copied().chain(of_controls).zip(stated);
         let preference = |((signal, category), stated): (Kind, Stated)| {
@@ -108,10 +109,16 @@ impl Judge {
 
     fn crawler_usage<'r>(&self, robots: &'r Robots, crawler: CrawlerId) -> &'r CrawlerUsage {
         let by_crawler = robots.usage.as_ref().expect("only asked for if it states something");
-        by_crawler.get_or_init(crawler, || self.find_usage(robots, crawler))
+        let profile = self.profiles.get(crawler);
+        by_crawler.get_or_init(crawler, || self.find_usage(robots, crawler, profile))
     }
 
-    fn find_usage(&self, robots: &Robots, crawler: CrawlerId) -> CrawlerUsage {
+    fn find_usage(
+        &self,
+        robots: &Robots,
+        crawler: CrawlerId,
+        profile: &CrawlerProfile,
+    ) -> CrawlerUsage {
         let is_used = |signal: &UsageSignal| !self.ignored_usage.contains(signal);
         let facts = self.profiles.facts(crawler);
         let kinds = facts.map_or(&[][..], |facts| kinds(&facts.purpose));
@@ -126,7 +133,6 @@ impl Judge {
                 && is_used(&UsageSignal::ProductToken)
                 && self.profiles.facts(*control).is_some_and(|control| is_of(&control.operator))
         });
-        let profile = self.profiles.get(crawler);
         let bound_by = profile.bound_by(&robots.text);
         let is_meant = |token: &ProductToken| match bound_by {
             GroupChoice::Token(_) => token.names(profile.group(bound_by)),
@@ -148,13 +154,18 @@ impl Judge {
     }
 
     /// What `robots` states about a path: for each kind of the crawler, then for each control token.
-    fn stated(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Vec<Stated> {
+    fn stated(&self, robots: &Robots, asker: Asker<'_>, path: PathQuery<'_>) -> Vec<Stated> {
         if robots.usage.is_none() {
             return Vec::new();
         }
-        let usage = self.crawler_usage(robots, crawler);
+        let of_names = self.is_named_in(robots, asker).then(|| {
+            let profile = self.profiles.get(asker.crawler).named(asker.names);
+            self.find_usage(robots, asker.crawler, &profile)
+        });
+        let usage = of_names.as_ref().unwrap_or_else(|| self.crawler_usage(robots, asker.crawler));
         let is_silent = usage.statements.is_empty() && usage.controls.is_empty();
-        if is_silent || !self.decide(robots, crawler, path).allowed {
+        let is_allowed = || self.decide(robots, asker, path).is_some_and(|by| by.allowed);
+        if is_silent || !is_allowed() {
             return Vec::new();
         }
         let mut stated = vec![None; usage.kinds.len()];
@@ -175,14 +186,13 @@ impl Judge {
             }
         }
         stated.extend(usage.controls.iter().map(|control| {
-            let binding = robots.bindings.get_or_init(*control, || self.bind(robots, *control));
-            let decision = self.decide(robots, *control, path);
+            let binding = self.kept_binding(robots, *control);
+            let decision = self.decide(robots, *control, path).filter(|_| binding.is_named)?;
             let preference = match decision.allowed {
                 true => UsagePreference::Permitted,
                 false => UsagePreference::Reserved,
             };
-            let line = decision.line.filter(|_| binding.token.is_some());
-            line.map(|line| (preference, line))
+            Some((preference, decision.line?))
         }));
         stated
     }
@@ -206,7 +216,7 @@ mod tests {
         let path = Some(prepare(path.as_bytes(), judge.dialect(), &mut scratch));
         let at = JudgedAt::Newest;
         let dated = judge.verdict(known.as_deref(), crawler, path, at);
-        let stated = judge.usage(known.as_deref(), &dated, (crawler, path), at);
+        let stated = judge.usage(known.as_deref(), &dated, (crawler.into(), path), at);
         let stated = stated.iter().map(|stated| {
             let StatedPreference { category, preference, line, .. } = stated;
             format!("{}={} {line}", category.as_str(), preference.as_str())

@@ -17,6 +17,7 @@ use crate::url::path::{Dialect, PathQuery};
 
 use super::crawl_delay::{Bound, DelayAndBound};
 use super::origin_history::OriginHistory;
+use super::profile::{Asker, CrawlerProfile};
 use super::restriction::{Restriction, RestrictionKind};
 use super::robots::{BoundRules, Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
@@ -31,6 +32,9 @@ pub enum Verdict {
     RobotsTxt,
     /// Nothing is known about the origin at that time.
     Unknown,
+    /// Several groups may bind the crawler, and they decide differently: see [`candidates`](super::candidates). Counts
+    /// as unknown.
+    Ambiguous,
     /// robots.txt could not be fetched at that time: closed for the time being. Never a violation.
     Unreachable,
     /// Allowed by this rule; `None` if no rule matches, or there is no robots.txt.
@@ -117,6 +121,7 @@ impl Verdict {
             Verdict::NoPath
             | Verdict::RobotsTxt
             | Verdict::Unknown
+            | Verdict::Ambiguous
             | Verdict::Unreachable
             | Verdict::AllowedIgnoringStar(_) => None,
         }
@@ -132,7 +137,11 @@ impl Verdict {
             Verdict::Grace(_) => Verdict::Grace(none),
             Verdict::Violation(_) => Verdict::Violation(none),
             Verdict::NotBound(rule) => Verdict::NotBound(rule.map(|_| none)),
-            Verdict::NoPath | Verdict::RobotsTxt | Verdict::Unknown | Verdict::Unreachable => self,
+            Verdict::NoPath
+            | Verdict::RobotsTxt
+            | Verdict::Unknown
+            | Verdict::Ambiguous
+            | Verdict::Unreachable => self,
         }
     }
 
@@ -182,18 +191,20 @@ impl<'a> DatedVerdict<'a> {
 }
 
 impl Judge {
-    /// The verdict on the request of `crawler` for `path`, prepared in the judge's dialect (`None`:
-    /// the target has none), at an origin with the history `known`. Allocates nothing.
-    pub fn verdict<'a>(
+    /// The verdict on the request of `asker` for `path`, prepared in the judge's dialect (`None`:
+    /// the target has none), at an origin with the history `known`. Allocates nothing for a crawler whose user agent
+    /// has no other names.
+    pub fn verdict<'a, 'n>(
         &self,
         known: Option<&'a OriginHistory>,
-        crawler: CrawlerId,
+        asker: impl Into<Asker<'n>>,
         path: Option<PathQuery<'_>>,
         at: JudgedAt,
     ) -> DatedVerdict<'a> {
-        let decide =
-            |robots: &Robots, crawler, path: PathQuery<'_>| self.decide(robots, crawler, path);
-        self.verdict_by(decide, known, crawler, path, at)
+        let decide = |robots: &Robots, asker: Asker<'_>, path: PathQuery<'_>| {
+            self.decide(robots, asker, path)
+        };
+        self.verdict_by(decide, known, asker.into(), path, at)
     }
 
     /// The same, with a cache of decisions.
@@ -201,14 +212,14 @@ impl Judge {
         &self,
         cache: &RefCell<DecisionCache>,
         known: Option<&'a OriginHistory>,
-        crawler: CrawlerId,
+        asker: Asker<'_>,
         path: Option<PathQuery<'_>>,
         at: JudgedAt,
     ) -> DatedVerdict<'a> {
-        let decide = |robots: &Robots, crawler, path: PathQuery<'_>| {
-            self.decide_cached(&mut cache.borrow_mut(), robots, crawler, path)
+        let decide = |robots: &Robots, asker: Asker<'_>, path: PathQuery<'_>| {
+            self.decide_cached(&mut cache.borrow_mut(), robots, asker, path)
         };
-        self.verdict_by(decide, known, crawler, path, at)
+        self.verdict_by(decide, known, asker, path, at)
     }
 
     /// The verdict on the request of a crawler outside the registry, by the groups for its `name`, or else
@@ -221,22 +232,26 @@ impl Judge {
         path: Option<PathQuery<'_>>,
         at: JudgedAt,
     ) -> DatedVerdict<'a> {
-        let decide = |robots: &Robots, crawler, path: PathQuery<'_>| {
+        let decide = |robots: &Robots, asker: Asker<'_>, path: PathQuery<'_>| {
             let rules = self.rules_named(robots, name);
-            let rules = rules.unwrap_or_else(|| self.bound_rules(robots, crawler));
+            let rules = rules.unwrap_or_else(|| &self.kept_binding(robots, asker.crawler).rules);
             let decision = cache.borrow_mut().decide(&rules.policy, path.as_bytes());
-            decision.with_lines(&rules.lines)
+            Some(decision.with_lines(&rules.lines))
         };
-        self.verdict_by(decide, known, generic, path, at)
+        self.verdict_by(decide, known, generic.into(), path, at)
     }
 
     /// The rules of the groups of `robots` for `name`; `None` if it has none.
-    fn rules_named<'r>(&self, robots: &'r Robots, name: &[u8]) -> Option<&'r BoundRules> {
+    pub(super) fn rules_named<'r>(
+        &self,
+        robots: &'r Robots,
+        name: &[u8],
+    ) -> Option<&'r Arc<BoundRules>> {
         let make = || {
             let selection = select(&robots.text, &[name], StarGroups::Honoured);
             robots.share(&selection, || self.compile(&selection, self.dialect))
         };
-        robots.by_name.get(&robots.text, name, make).map(Arc::as_ref)
+        robots.by_name.get(&robots.text, name, make)
     }
 
     /// The same in any dialect; `path` must be prepared in it.
@@ -244,26 +259,26 @@ impl Judge {
         &self,
         dialect: Dialect,
         known: Option<&'a OriginHistory>,
-        crawler: CrawlerId,
+        asker: Asker<'_>,
         path: Option<PathQuery<'_>>,
         at: JudgedAt,
     ) -> DatedVerdict<'a> {
-        let decide = |robots: &Robots, crawler, path: PathQuery<'_>| {
-            self.decide_in(dialect, robots, crawler, path)
+        let decide = |robots: &Robots, asker: Asker<'_>, path: PathQuery<'_>| {
+            self.decide_in(dialect, robots, asker, path)
         };
-        self.verdict_by(decide, known, crawler, path, at)
+        self.verdict_by(decide, known, asker, path, at)
     }
 
     #[inline]
     fn verdict_by<'a>(
         &self,
-        decide: impl Fn(&Robots, CrawlerId, PathQuery<'_>) -> Decision,
+        decide: impl Fn(&Robots, Asker<'_>, PathQuery<'_>) -> Option<Decision>,
         known: Option<&'a OriginHistory>,
-        crawler: CrawlerId,
+        asker: Asker<'_>,
         path: Option<PathQuery<'_>>,
         at: JudgedAt,
     ) -> DatedVerdict<'a> {
-        let obligation = self.profiles.get(crawler).obligation;
+        let obligation = self.profiles.get(asker.crawler).obligation;
         let unknown = DatedVerdict::undated(Verdict::Unknown.of_obligation(obligation));
         let path = match (Verdict::without_rules(path), path) {
             (None, Some(path)) => path,
@@ -284,8 +299,9 @@ impl Judge {
             (Ruling::AllowAll(_), _) | (Ruling::Rules(_), None) => Verdict::Allowed(None),
             (Ruling::Rules(_), Some(robots)) => {
                 let by_rules = ByRules { known, robots, in_force, at };
-                let generic = self.generic.filter(|_| self.is_exempt(robots, crawler));
-                let decide_as = |robots: &Robots| decide(robots, generic.unwrap_or(crawler), path);
+                let generic = self.generic.filter(|_| self.is_exempt(robots, asker));
+                let asker = generic.map_or(asker, Asker::from);
+                let decide_as = |robots: &Robots| decide(robots, asker, path);
                 is_spared = generic.is_some();
                 by_rules.verdict(decide_as)
             }
@@ -299,51 +315,59 @@ impl Judge {
         }
     }
 
-    /// Whether `robots` has a Crawl-delay for `crawler`, valid or not, and how it restricts the
-    /// crawler, bound or not: `None` if it disallows nothing.
+    /// Whether `robots` has a Crawl-delay for `asker`, valid or not, and how it restricts it,
+    /// bound or not: `None` if it disallows nothing.
     #[inline]
-    pub(crate) fn directives(
+    pub(crate) fn directives<'n>(
         &self,
         robots: &Robots,
-        crawler: CrawlerId,
+        asker: impl Into<Asker<'n>>,
     ) -> (bool, Option<Restriction>) {
-        let directives = self.delay_and_bound(robots, crawler);
+        let directives = self.delay_and_bound(robots, asker.into());
         (directives.crawl_delay.is_some(), directives.restriction)
     }
 
-    /// The Crawl-delay of `robots` for `crawler`, in milliseconds; `None` if it sets no limit.
-    pub(crate) fn crawl_delay(&self, robots: &Robots, crawler: CrawlerId) -> Option<u64> {
-        let at = self.delay_and_bound(robots, crawler).crawl_delay?;
+    /// The Crawl-delay of `robots` for `asker`, in milliseconds; `None` if it sets no limit.
+    pub(crate) fn crawl_delay(&self, robots: &Robots, asker: Asker<'_>) -> Option<u64> {
+        let at = self.delay_and_bound(robots, asker).crawl_delay?;
         robots.text.crawl_delays[at].milliseconds.filter(|delay| *delay > 0)
     }
 
-    /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
+    /// Whether `asker` goes free because it is documented to ignore `*`, and `robots` names it
     /// nowhere.
     #[inline]
-    pub(super) fn is_spared_by_star(&self, robots: &Robots, crawler: CrawlerId) -> bool {
-        let ignores_star = self.profiles.get(crawler).star == StarGroups::Ignored;
-        ignores_star && self.delay_and_bound(robots, crawler).bound == Bound::No
+    pub(super) fn is_spared_by_star(&self, robots: &Robots, asker: Asker<'_>) -> bool {
+        let ignores_star = self.profiles.get(asker.crawler).star == StarGroups::Ignored;
+        ignores_star && self.delay_and_bound(robots, asker).bound == Bound::No
     }
 
     /// Whether a bound crawler goes free because of that: the `*` groups tell what it ignores.
     #[inline]
-    pub(super) fn is_exempt(&self, robots: &Robots, crawler: CrawlerId) -> bool {
-        self.profiles.get(crawler).obligation == Obligation::Bound
-            && self.is_spared_by_star(robots, crawler)
+    pub(super) fn is_exempt(&self, robots: &Robots, asker: Asker<'_>) -> bool {
+        self.profiles.get(asker.crawler).obligation == Obligation::Bound
+            && self.is_spared_by_star(robots, asker)
     }
 
-    fn delay_and_bound(&self, robots: &Robots, crawler: CrawlerId) -> DelayAndBound {
-        let crawl_delays = robots.crawl_delays.get_or_init(|| ByCrawler::new(self.profiles.len));
-        let new = || {
-            let rules = self.bound_rules(robots, crawler);
+    fn delay_and_bound(&self, robots: &Robots, asker: Asker<'_>) -> DelayAndBound {
+        let new = |profile: &CrawlerProfile| {
+            let binding = self.binding(robots, asker);
+            let rules = &binding.rules;
             let decide = |path: &[u8]| rules.policy.decide(path);
             let kind = |selection: &Selection<'_>| {
                 let kind = || RestrictionKind::of(&selection.rules(), self.dialect, decide);
                 *rules.restriction.get_or_init(kind)
             };
-            DelayAndBound::new(&robots.text, self.profiles.get(crawler), kind)
+            let found = DelayAndBound::new(&robots.text, profile, kind);
+            // Reports quote the delay of the row's own group, and nobody knows which of several groups counts.
+            let is_sure = binding.others.is_empty() && profile.own == 0;
+            let bound = if binding.others.is_empty() { found.bound } else { Bound::Yes };
+            DelayAndBound { crawl_delay: found.crawl_delay.filter(|_| is_sure), bound, ..found }
         };
-        *crawl_delays.get_or_init(crawler, new)
+        if self.is_named_in(robots, asker) {
+            return self.with_profile(robots, asker, new);
+        }
+        let crawl_delays = robots.crawl_delays.get_or_init(|| ByCrawler::new(self.profiles.len));
+        *crawl_delays.get_or_init(asker.crawler, || new(self.profiles.get(asker.crawler)))
     }
 }
 
@@ -356,24 +380,35 @@ struct ByRules<'a> {
 }
 
 impl ByRules<'_> {
-    /// The verdict for a crawler, by `decide`.
+    /// The verdict for a crawler, by `decide`. Where an earlier ruling decides one way or the other, so does the
+    /// verdict.
     #[inline]
-    fn verdict(&self, decide: impl Fn(&Robots) -> Decision) -> Verdict {
-        let Decision { allowed, line } = decide(self.robots);
+    fn verdict(&self, decide: impl Fn(&Robots) -> Option<Decision>) -> Verdict {
+        let Some(Decision { allowed, line }) = decide(self.robots) else {
+            return Verdict::Ambiguous;
+        };
         let rule = line.map(|line| RuleRef { robots: self.robots.id, line });
         let verdict = Verdict::of_rule(allowed, rule);
         let (Verdict::Violation(rule), JudgedAt::Time(time, _)) = (verdict, self.at) else {
             return verdict;
         };
         let allows = |held| match held {
-            Ruling::Rules(_) => self.known.rules(held).is_none_or(|robots| decide(robots).allowed),
-            Ruling::AllowAll(_) => true,
-            Ruling::Unreachable => false,
+            Ruling::Rules(_) => match self.known.rules(held) {
+                Some(robots) => decide(robots).map(|decision| decision.allowed),
+                None => Some(true),
+            },
+            Ruling::AllowAll(_) => Some(true),
+            Ruling::Unreachable => Some(false),
         };
-        match self.known.held(&self.in_force, time).any(allows) {
-            true => Verdict::Grace(rule),
-            false => verdict,
+        let mut held = verdict;
+        for allows in self.known.held(&self.in_force, time).map(allows) {
+            match allows {
+                Some(true) => return Verdict::Grace(rule),
+                Some(false) => {}
+                None => held = Verdict::Ambiguous,
+            }
         }
+        held
     }
 }
 

@@ -8,6 +8,8 @@ use botaudit_robots::named_enum;
 /// The effect of a draft on a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Compared {
+    /// Several groups of the draft may bind the crawler, and they decide differently.
+    Ambiguous,
     /// Nothing.
     Same,
     /// The effect.

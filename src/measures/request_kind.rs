@@ -100,6 +100,7 @@ fn number_of(verdict: Verdict) -> u64 {
         Verdict::Violation(_) => 7,
         Verdict::NotBound(None) => 8,
         Verdict::NotBound(Some(_)) => 9,
+        Verdict::Ambiguous => 10,
     }
 }
 
@@ -136,6 +137,7 @@ mod tests {
             Verdict::NoPath,
             Verdict::RobotsTxt,
             Verdict::Unknown,
+            Verdict::Ambiguous,
             Verdict::Unreachable,
             Verdict::Allowed(Some(rule)),
             Verdict::AllowedIgnoringStar(rule),

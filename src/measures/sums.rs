@@ -65,6 +65,7 @@ counts! {
         not_bound_disallowed,
         no_path,
         bytes,
+        ambiguous_group,
     }
 }
 
@@ -89,6 +90,10 @@ impl Sums {
             Verdict::Grace(_) => &mut self.grace,
             Verdict::Unreachable => &mut self.unreachable,
             Verdict::Unknown => &mut self.unknown,
+            Verdict::Ambiguous => {
+                self.ambiguous_group.absorb(requests);
+                &mut self.unknown
+            }
             Verdict::NotBound(rule) => {
                 self.not_bound_disallowed.absorb(if rule.is_some() { requests } else { 0 });
                 &mut self.not_bound
@@ -118,6 +123,11 @@ impl Sums {
         (paths, disallowed.saturating_add(self.allowed_ignoring_star))
     }
 
+    /// Requests for which no robots.txt was known.
+    pub(crate) fn unknown_robots_txt(&self) -> u64 {
+        self.unknown.saturating_sub(self.ambiguous_group)
+    }
+
     /// Requests that robots.txt can bind: those that were judged, and those that were not for lack
     /// of a robots.txt.
     pub(crate) fn bindable(&self) -> u64 {
@@ -139,6 +149,7 @@ impl Sums {
         Some(self.requests) == by_verdict.into_iter().try_fold(0u64, u64::checked_add)
             && self.not_bound_disallowed <= self.not_bound
             && self.allowed_ignoring_star <= self.allowed
+            && self.ambiguous_group <= self.unknown
     }
 }
 
@@ -256,15 +267,17 @@ mod tests {
             not_bound_disallowed: 1,
             no_path: 1,
             bytes: 0,
+            ambiguous_group: 1,
         };
         assert!(whole.hold());
         type Damage = fn(&mut Sums);
-        let damages: [Damage; 5] = [
+        let damages: [Damage; 6] = [
             |sums| sums.requests = 10,
             |sums| sums.grace = 0,
             |sums| sums.allowed = u64::MAX,
             |sums| sums.not_bound_disallowed = 2,
             |sums| sums.allowed_ignoring_star = 3,
+            |sums| sums.ambiguous_group = 2,
         ];
         for (number, damage) in damages.iter().enumerate() {
             let mut damaged = whole;

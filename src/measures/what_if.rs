@@ -12,7 +12,8 @@ use crate::merge::{Merge, merge_fields};
 
 use super::draft_effect::{ChangeKey, Compared};
 use super::request::{JudgedRequest, Measure};
-use super::{example::Example, renumbering::Renumbering, short_map::ShortMap, sums::Span};
+use super::sums::{Span, is_default};
+use super::{example::Example, renumbering::Renumbering, short_map::ShortMap};
 
 /// The changes of a draft for one crawler at one origin.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -21,6 +22,9 @@ pub struct WhatIfTally {
     pub judged: u64,
     /// Requests with the same decision.
     pub unchanged: u64,
+    /// Requests that were not compared, because several groups of the draft may bind the crawler.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ambiguous: u64,
     /// The other requests: at most one sum for each pair of a rule in force and a rule of the
     /// draft.
     pub changes: ShortMap<ChangeKey, ChangeTally>,
@@ -38,10 +42,11 @@ pub struct ChangeTally {
 }
 
 impl WhatIfTally {
-    /// Counts a request that was compared; `example` is that request.
+    /// Counts a request that rules decided; `example` is that request.
     pub(crate) fn count(&mut self, compared: Compared, example: impl FnOnce() -> Example) {
-        self.judged += 1;
+        self.judged += u64::from(compared != Compared::Ambiguous);
         match compared {
+            Compared::Ambiguous => self.ambiguous += 1,
             Compared::Same => self.unchanged += 1,
             Compared::Changes(key) => {
                 let example = example();
@@ -55,7 +60,7 @@ impl WhatIfTally {
     }
 }
 
-merge_fields!(WhatIfTally { judged, unchanged, changes });
+merge_fields!(WhatIfTally { judged, unchanged, ambiguous, changes });
 
 merge_fields!(ChangeTally { requests, span, example });
 

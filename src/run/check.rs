@@ -11,7 +11,7 @@ use crate::explain::json::{json, undecided_json};
 use crate::explain::locate;
 use crate::explain::text::{text, undecided_line, undecided_text, verdict_line};
 use crate::explain::{Explanation, Located, Undecided, checked_crawler::CheckedCrawler, explain};
-use crate::judge::{Judge, messages::foreign_message, robots::RobotsId};
+use crate::judge::{Judge, messages::foreign_message, profile::CrawlerProfile, robots::RobotsId};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::UtcTime;
 use crate::url::{origin::Origin, path::Dialect};
@@ -84,7 +84,7 @@ impl CheckRun {
         let mut inputs = Outputs::new(Overwrite::Own);
         inputs.reads_robots("--robots", &self.robots);
         console.begin_with(&inputs, TcpUse::None);
-        let judge = self.judge(&registry, crawler.kind.ad_hoc_tokens())?;
+        let judge = self.judge(&registry, crawler.ad_hoc_profile())?;
         let at = self.at(&judge)?;
         let stdout = console.stdout()?;
         let mut answers = Answers {
@@ -122,10 +122,10 @@ impl CheckRun {
         named_time(text)
     }
 
-    fn judge(&self, registry: &Registry, ad_hoc_tokens: Option<Vec<String>>) -> Result<Judge> {
+    fn judge(&self, registry: &Registry, ad_hoc: Option<CrawlerProfile>) -> Result<Judge> {
         let store = Store::open(&self.robots)?;
-        match ad_hoc_tokens {
-            Some(product_tokens) => Judge::ad_hoc(store, product_tokens, self.dialect),
+        match ad_hoc {
+            Some(profile) => Judge::ad_hoc(store, profile, self.dialect),
             None => Judge::of_rules_alone(store, registry, self.dialect),
         }
     }
@@ -173,10 +173,15 @@ impl Answers<'_> {
             0..=URL_BYTES_MAX => locate(self.judge, url, self.origin, self.at),
             _ => Err(Undecided::TooLong(URL_BYTES_MAX)),
         };
-        let text = match located {
-            Ok(located) => {
-                self.warn_of_foreign(&located);
-                let explanation = explain(self.judge, self.crawler.id, &located)?;
+        if let Ok(located) = &located {
+            self.warn_of_foreign(located);
+        }
+        let explanation = match &located {
+            Ok(located) => explain(self.judge, self.crawler.asker(), located)?,
+            Err(undecided) => Err(undecided.clone()),
+        };
+        let text = match explanation {
+            Ok(explanation) => {
                 if !explanation.asked.is_allowed() && self.outcome == RunOutcome::Done {
                     self.outcome = RunOutcome::Disallowed;
                 }
@@ -223,7 +228,7 @@ impl Answers<'_> {
 
     fn decided(&self, explanation: &Explanation<'_>) -> String {
         match self.form {
-            CheckForm::Text => text(explanation, self.crawler.kind),
+            CheckForm::Text => text(explanation, &self.crawler),
             CheckForm::Line => verdict_line(explanation, self.crawler.kind),
             CheckForm::Json | CheckForm::JsonLines => json(explanation, self.crawler.kind),
         }

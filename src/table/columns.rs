@@ -15,7 +15,7 @@ groups! {
     VIOLATIONS = [count("violations", "requests that a rule in force disallowed")];
     GRACE = [count("grace", "requests disallowed only by a version of robots.txt that the crawler may not have fetched yet")];
     UNREACHABLE = [count("unreachable", "requests made while robots.txt could not be fetched")];
-    UNKNOWN = [count("unknown", "requests to an origin without a known robots.txt")];
+    UNKNOWN = [count("unknown", "requests to an origin without a known robots.txt, and those for which it is uncertain which group of robots.txt counts")];
     NOT_BOUND = [
         count("not_bound", "requests of a crawler that robots.txt does not bind; these are not violations"),
         count("not_bound_disallowed", "requests in `not_bound` that the rules would have disallowed"),

@@ -54,6 +54,7 @@
 //! - `robots`: robots.txt versions in an archive.
 //! - `usage`: statements about the use of what crawlers fetch.
 //! - `what_if`: what a draft of a robots.txt would change.
+//! - `which_group`: the group of robots.txt that binds a client.
 //! - `sample`: the sample data and its expected reports.
 //! - `documents`: the commands of README.md and `docs/`, run in a `document_sandbox`.
 //! - `regression`: one test per bug.
@@ -134,4 +135,5 @@ mod threshold;
 mod usage;
 mod violation_networks;
 mod what_if;
+mod which_group;
 mod who_it_was;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::audit::identity_warnings::{identity_notes, identity_warnings};
+use crate::audit::identity_warnings::{identity_notes, identity_warnings, named};
 use crate::audit::path_rows::{SectionRows, path_rows, section_rows};
 use crate::audit::quotes::{Quotes, UsedRobots};
 use crate::audit::reaction_rows::{OriginReactions, ReactionThresholds};
@@ -103,6 +103,7 @@ impl ReportModel {
         audit.warnings.extend(audit.late_requests());
         audit.notes.extend(audit.hours_given_up());
         audit.notes.extend(audit.continued_groups());
+        audit.notes.extend(audit.ambiguous_groups());
         audit.notes.extend(audit.altered_answers_note());
         if let Some(draft) = &header.draft {
             let simulation = WhatIf::new(&mut audit.rows, draft, quotes)?;
@@ -145,6 +146,25 @@ impl ReportModel {
                  such a field does not end a group, though the site owner may have intended that; \
                  see continued_over_line in violations.csv",
                 counted(violations, "violation")
+            )
+        })
+    }
+
+    /// Requests that more than one group may govern.
+    fn ambiguous_groups(&self) -> Option<String> {
+        let own = self.rows.iter().filter(|row| self.is_own_crawler(row.actor));
+        let ambiguous = own.map(|row| (row, row.tally.total().ambiguous_group));
+        let ambiguous: Vec<(&ActorRow, u64)> =
+            ambiguous.filter(|(_, requests)| *requests > 0).collect();
+        let requests = sum(ambiguous.iter().map(|(_, requests)| *requests));
+        let names = ambiguous.iter().map(|(row, _)| &*self.registry.crawler(row.actor.0).name);
+        let names: Vec<&str> = names.collect::<BTreeSet<&str>>().into_iter().collect();
+        (requests > 0).then(|| {
+            format!(
+                "{} of {} count as unknown (ambiguous-group): several groups of robots.txt may bind \
+                 the crawler, and they decide differently; see ambiguous_group in summary.csv",
+                counted(requests, "request"),
+                named(&names)
             )
         })
     }

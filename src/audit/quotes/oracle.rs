@@ -218,7 +218,7 @@ mod tests {
             let prepared = Some(prepare(path.as_bytes(), Dialect::Google, &mut scratch));
             let dated = judge.verdict(Some(&known), id, prepared, at);
             let tally = parts[random.below(3)].entry(crawler.0).or_default();
-            for stated in judge.usage(Some(&known), &dated, (id, prepared), at) {
+            for stated in judge.usage(Some(&known), &dated, (id.into(), prepared), at) {
                 tally.usage.entry(stated).count(utc(time), status, bytes);
             }
             if path == "/robots.txt" {

@@ -185,7 +185,7 @@ mod tests {
         fn disallowing(&self, robots: Option<&Robots>, actor: Actor, path: &str) -> Option<u32> {
             let mut scratch = Vec::new();
             let path = prepare(path.as_bytes(), self.judge.dialect(), &mut scratch);
-            let decision = self.judge.decide(robots?, actor.0, path);
+            let decision = self.judge.decide(robots?, actor.0, path)?;
             decision.line.filter(|_| !decision.allowed)
         }
 

@@ -9,7 +9,8 @@ use crate::audit::sessions::{ClientRequest, GapEnd};
 use crate::audit::tally::urls::{UrlPart, url_hash};
 use crate::audit::{draft::Draft, evidence::ViolatingRequest, sites::Site};
 use crate::bounded::StableHash;
-use crate::crawlers::{crawler::CrawlerId, identity::Actor, network_names::NetworkNames};
+use crate::crawlers::{identity::Actor, network_names::NetworkNames};
+use crate::judge::profile::Asker;
 use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
 use crate::judge::{Judge, answer_size::SizeComparison, constant_rules::ConstantRules};
 use crate::judge::{decision_cache::DecisionCache, origin_history::OriginHistory};
@@ -33,7 +34,7 @@ pub(super) struct Judged<'r, 'p> {
 #[inline(always)]
 pub(super) fn judged<'r, 'p>(
     (judge, decisions, rules): (&Judge, &RefCell<DecisionCache>, Option<&'r ConstantRules>),
-    crawler: CrawlerId,
+    asker: Asker<'_>,
     target: Target<'p>,
     at: JudgedAt,
     site: &'r Site,
@@ -45,8 +46,8 @@ pub(super) fn judged<'r, 'p>(
         let directives = dated.robots.map(|_| (rules.has_delay, rules.restriction));
         return Judged { dated, directives: directives.unwrap_or_default(), path };
     }
-    let dated = judge.verdict_cached(decisions, site.known(judge), crawler, path, at);
-    let directives = dated.robots.map(|robots| judge.directives(robots, crawler));
+    let dated = judge.verdict_cached(decisions, site.known(judge), asker, path, at);
+    let directives = dated.robots.map(|robots| judge.directives(robots, asker));
     Judged { dated, directives: directives.unwrap_or_default(), path }
 }
 
@@ -55,11 +56,11 @@ pub(super) fn judged<'r, 'p>(
 pub(super) fn compared(
     draft: Option<&Draft>,
     site: &Site,
-    crawler: CrawlerId,
+    asker: Asker<'_>,
     path: Option<PathQuery<'_>>,
     verdict: Verdict,
 ) -> Option<Compared> {
-    draft?.compare(&site.origin_key, crawler, path?, verdict)
+    draft?.compare(&site.origin_key, asker, path?, verdict)
 }
 
 /// Which file beside robots.txt a request asks for.
@@ -138,7 +139,7 @@ pub(super) fn client_request(
         UrlPart,
     ),
     site: &Site,
-    actor: Actor,
+    (actor, asker): (Actor, Asker<'_>),
     (dated, path): (&DatedVerdict<'_>, Option<PathQuery<'_>>),
     record: &Record<'_>,
 ) -> ClientRequest {
@@ -148,9 +149,7 @@ pub(super) fn client_request(
     let at = is_paced.then(|| GapEnd {
         origin_key: Arc::clone(&site.origin_key),
         rank: site.origin_rank,
-        delay: dated
-            .robots
-            .and_then(|robots| Some((robots.id, judge.crawl_delay(robots, actor.0)?))),
+        delay: dated.robots.and_then(|robots| Some((robots.id, judge.crawl_delay(robots, asker)?))),
     });
     let network = networks.and_then(|networks| {
         networks.name_of(client_address(record, trusted_proxies)?).map(Arc::clone)

@@ -2,7 +2,7 @@
 
 use crate::audit::sites::{SiteId, Sites};
 use crate::crawlers::crawler::CrawlerId;
-use crate::judge::{Judge, constant_rules::ConstantRules};
+use crate::judge::{Judge, constant_rules::ConstantRules, profile::Asker};
 
 /// The places, a power of two: a crawler at a site has one of them.
 const SLOTS: usize = 1 << 12;
@@ -27,14 +27,16 @@ struct Slot {
 }
 
 impl KnownRules {
-    /// The rules for `crawler` at `site`; `None` if they are not the same at all times.
+    /// The rules for `asker` at `site`; `None` if they are not the same at all times, or if its other names matter
+    /// there.
     #[inline]
     pub(super) fn of(
         &mut self,
-        (site, crawler): (SiteId, CrawlerId),
+        (site, asker): (SiteId, Asker<'_>),
         sites: &Sites<'_>,
         judge: &Judge,
     ) -> Option<&ConstantRules> {
+        let crawler = asker.crawler;
         if self.generation != sites.generation || self.slots.is_empty() {
             self.forget(sites.generation);
         }
@@ -44,7 +46,9 @@ impl KnownRules {
         if !slot.as_ref().is_some_and(|known| known.site == site && known.crawler == crawler) {
             *slot = Some(find((site, crawler), sites, judge));
         }
-        slot.as_ref()?.rules.as_ref()
+        let rules = slot.as_ref()?.rules.as_ref()?;
+        let is_for_it = asker.names.is_empty() || !rules.name_another(judge, asker);
+        is_for_it.then_some(rules)
     }
 
     #[cold]

@@ -59,6 +59,7 @@ fn words(verdict: Verdict) -> String {
         Verdict::NoPath => "no path".to_owned(),
         Verdict::RobotsTxt => "robots.txt".to_owned(),
         Verdict::Unknown => "unknown".to_owned(),
+        Verdict::Ambiguous => "ambiguous".to_owned(),
         Verdict::Unreachable => "unreachable".to_owned(),
         Verdict::Allowed(None) => "allowed".to_owned(),
         Verdict::Allowed(Some(rule)) => by("allowed", rule),
@@ -84,7 +85,7 @@ fn found(make: Make, dialect: Dialect, snapshots: Snapshots<'_>, ask: (&str, &st
     let path = (target != "*").then(|| prepare(target.as_bytes(), dialect, &mut scratch));
     let crawler = registry.find(crawler).unwrap();
     let found = judge.verdict(known.as_deref(), crawler, path, at);
-    let other = judge.verdict_in(dialect, known.as_deref(), crawler, path, at);
+    let other = judge.verdict_in(dialect, known.as_deref(), crawler.into(), path, at);
     assert_eq!(found.verdict, other.verdict);
     words(found.verdict)
 }
@@ -271,6 +272,22 @@ fn each_verdict_has_its_time() {
     let first = dated("/closed", JudgedAt::Time(time(-1), BeforeFirst::AsFirst));
     assert_eq!(words(first.verdict), "violation 2");
     assert!(first.is_before_first && first.snapshot == Some(time(0)));
+}
+
+/// Googlebot-News shares the user agent of Googlebot: an earlier copy that one of them allows makes no certain violation,
+/// and no certain grace.
+#[test]
+fn an_earlier_copy_may_be_ambiguous_too() {
+    const NEWS_ONLY: &str =
+        "User-agent: Googlebot\nDisallow: /\nUser-agent: Googlebot-News\nAllow: /\n";
+    let after = |first: (i64, Outcome, &str), hours| {
+        let snapshots = [first, (100, OK, CLOSED)];
+        found(Judge::new, Dialect::Google, &snapshots, ("Googlebot", "/x", hours))
+    };
+    assert_eq!(after((0, OK, NEWS_ONLY), 99), "ambiguous");
+    assert_eq!(after((0, OK, NEWS_ONLY), 110), "ambiguous");
+    assert_eq!(after((0, OK, NEWS_ONLY), 125), "violation 3");
+    assert_eq!(after((0, OK, OPEN), 110), "grace 3");
 }
 
 #[test]

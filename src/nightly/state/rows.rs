@@ -99,11 +99,9 @@ impl State {
                      ORDER BY site, day, origin, crawler, identity";
         let rows = self.select(query, [], |row| {
             let (day, sums): (String, String) = (row.get(1)?, row.get(5)?);
-            let numbers: Vec<u64> = sums.split(' ').filter_map(|sum| sum.parse().ok()).collect();
-            let Some((day, numbers)) = Day::parse(&day).zip(numbers.try_into().ok()) else {
+            let Some((day, (sums, successful_fetches))) = Day::parse(&day).zip(read(&sums)) else {
                 return Ok(None);
             };
-            let (sums, successful_fetches) = read(numbers);
             Ok(Some(ActorDay {
                 site: row.get(0)?,
                 day,
@@ -146,10 +144,15 @@ pub(super) fn written(actor: &ActorDay) -> String {
     numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// The sums and the successful fetches.
-fn read(numbers: [u64; Sums::COUNTS + 1]) -> (Sums, u64) {
-    let [counts @ .., successful_fetches] = numbers;
-    (Sums::of_counts(counts), successful_fetches)
+/// The sums and the successful fetches; `None` if the text is damaged.
+fn read(text: &str) -> Option<(Sums, u64)> {
+    let mut numbers: Vec<u64> = text.split(' ').filter_map(|sum| sum.parse().ok()).collect();
+    if numbers.len() == Sums::COUNTS {
+        // Older versions did not count the last one of the sums.
+        numbers.insert(Sums::COUNTS - 1, 0);
+    }
+    let [counts @ .., successful_fetches] = <[u64; Sums::COUNTS + 1]>::try_from(numbers).ok()?;
+    Some((Sums::of_counts(counts), successful_fetches))
 }
 
 /// Lines were read late that belong to a day whose report was written before.

@@ -148,8 +148,13 @@ fn outcomes(model: &PageModel<'_>) -> Markup {
         ),
         (
             "No robots.txt known",
-            sums.unknown,
+            sums.unknown_robots_txt(),
             "none is known for the requested origin at that time",
+        ),
+        (
+            "Ambiguous group",
+            sums.ambiguous_group,
+            "several groups of robots.txt may bind the crawler, and they decide differently (ambiguous-group)",
         ),
         ("Grace", sums.grace, "disallowed only by rules that the crawler may not have fetched yet"),
         ("Unreachable", sums.unreachable, "robots.txt could not be fetched at that time"),

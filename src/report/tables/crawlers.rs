@@ -31,6 +31,7 @@ table! {
         ALLOWED_IGNORING_STAR => row.counts([sums.allowed_ignoring_star]),
         count("violations_after_fetch", "violations after a successful fetch of robots.txt by the crawler or another one of its operator") => row.counts([of_actor.prior_fetches.after_fetch()]),
         column("conduct", "ignores, breaks-some, rarely, not-read, obeys, not-judged", "what it does about robots.txt: see [conduct](#conduct)") => row.word(of.audit.conduct(of_actor).as_str()),
+        count("ambiguous_group", "requests in `unknown` for which several groups of robots.txt may bind the crawler, and decide differently: see [identity](identity.md#which-group-binds)") => row.counts([sums.ambiguous_group]),
     }
 }
 

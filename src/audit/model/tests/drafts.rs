@@ -34,7 +34,7 @@ fn a_draft_was_compared_with_all_requests_that_rules_decided() {
             example: example.clone(),
         };
         let changes = changes.iter().map(|change| (key(change), tally_of(change.1))).collect();
-        tally.simulated = Some(Box::new(WhatIfTally { judged, unchanged, changes }));
+        tally.simulated = Some(Box::new(WhatIfTally { judged, unchanged, ambiguous: 0, changes }));
         compared_by(DraftScope::Everything, vec![(origin_key, GPTBOT, tally)])
     };
     let compared = |origin_key, judged, unchanged, newly| {
@@ -72,7 +72,8 @@ fn a_draft_of_one_origin_is_refused_for_logs_of_several() {
         let compared = |number: usize| {
             let mut tally = row(allowed(9));
             let changes = Default::default();
-            tally.simulated = Some(Box::new(WhatIfTally { judged: 9, unchanged: 9, changes }));
+            tally.simulated =
+                Some(Box::new(WhatIfTally { judged: 9, unchanged: 9, ambiguous: 0, changes }));
             (origin(&format!("{number}.example")), GPTBOT, tally)
         };
         let rows = (1..=origins).map(compared).collect();
@@ -92,7 +93,7 @@ fn a_draft_without_anything_to_compare_is_warned_of() {
     let warning = |scope, is_compared| {
         let mut tally = row(allowed(9));
         let changes = Default::default();
-        let compared = WhatIfTally { judged: 9, unchanged: 9, changes };
+        let compared = WhatIfTally { judged: 9, unchanged: 9, ambiguous: 0, changes };
         let compared = if is_compared { compared } else { WhatIfTally::default() };
         tally.simulated = Some(Box::new(compared));
         let world = compared_by(scope, vec![(origin("a.example"), GPTBOT, tally)]);

@@ -133,13 +133,13 @@ const COMBINED_MAX: usize = 16;
 /// The longest pattern of such a rule.
 const OTHER_BYTES_MAX: usize = 256;
 
-/// Texts that are part of paths which `pattern` matches: with its wildcards empty and filled, and with
-/// and without the slash at its beginning.
-fn parts_of(pattern: &[u8]) -> [Vec<u8>; 4] {
+/// Texts that are part of paths which `pattern` matches: with its wildcards empty and filled.
+fn parts_of(pattern: &[u8]) -> [Vec<u8>; 2] {
     let text = pattern.strip_suffix(b"$").unwrap_or(pattern);
-    let [empty, tilde] = [&b""[..], b"~"].map(|wildcard| filled(text, wildcard));
-    let without_slash = |part: &[u8]| part.strip_prefix(b"/").unwrap_or(part).to_vec();
-    [without_slash(&empty), without_slash(&tilde), empty, tilde]
+    [&b""[..], b"~"].map(|wildcard| {
+        let part = filled(text, wildcard);
+        part.into_iter().skip_while(|byte| *byte == b'/').collect()
+    })
 }
 
 /// `text` with `part` in place of each wildcard.

@@ -14,7 +14,7 @@ const ROUNDS: usize = 25;
 
 fn main() {
     let registry = Registry::builtin();
-    let browsers = numbered(include_str!("../tests/crawlers/browsers.txt").lines());
+    let browsers = numbered(include_str!("../src/crawlers/card/browsers.txt").lines());
     let crawlers = numbered(registry.iter().map(|(_, crawler)| crawler.sample_user_agent.as_str()));
     check_answers(&registry, &browsers, &crawlers);
 

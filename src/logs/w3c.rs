@@ -135,7 +135,7 @@ impl W3c {
 
     /// Whether the line has a value for each column. The first may be a host, which a client chooses.
     fn is_request(&self, line: &[u8]) -> bool {
-        matches!(self.line(line, &UTC), LineContent::Fields(fields) if fields.has_time())
+        matches!(self.line(line, &UTC), LineContent::Fields(fields) if fields.time().is_some())
     }
 
     /// The limitations of these columns.

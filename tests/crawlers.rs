@@ -228,7 +228,7 @@ fn the_first_row_that_matches_wins() {
         ("OnCrawl", "OnCrawl"),
         ("OnCrawled", "Generic bot"),
         // It crawls with the user agent of Googlebot; this name is never in the header.
-        ("Googlebot-News", "Generic bot"),
+        ("Googlebot-News", "Googlebot-News"),
         ("Mozilla/5.0 (compatible; TavilyBot; +https://tavily.com/)", "Generic bot"),
         ("Google-Extended", "Generic bot"),
         ("Mozilla/5.0 (Linux; Android 9; CUBOT X19) Safari/537.36", "(other)"),

@@ -116,6 +116,7 @@ fn tally_of_unread<'py>(
         may_be_cut: false,
         sketch: None,
         cut_bytes: 0,
+        proposal: None,
     };
     let header = Header { inputs: vec![input], ..header };
     let mut counts = Counts::default();

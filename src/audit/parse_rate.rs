@@ -365,7 +365,7 @@ mod tests {
         tally.reject(Reject::BadTime, 7, b"what is no log");
         tally.reject(Reject::NoTime, 2, b"2025-04-17T05:10:56Z;192.0.2.7;GET;/form;302;5");
         let advice = proposed_format(&tally, false).unwrap();
-        let expected = "use --log-format '$time_iso8601;$remote_addr;$request_method;$request_uri;\
+        let expected = "--log-format '$time_iso8601;$remote_addr;$request_method;$request_uri;\
                         $status;$body_bytes_sent' (replace";
         assert!(advice.contains(expected), "{advice}");
         tally.crawler = 1;

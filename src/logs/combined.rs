@@ -342,7 +342,7 @@ fn quoted_fields(rest: &[u8]) -> Option<QuotedFields<'_>> {
 
 /// Whether a quote in the text after the user agent begins no field, so that it is of the user agent.
 #[inline]
-fn has_stray_quote(tail: &[u8]) -> bool {
+pub(super) fn has_stray_quote(tail: &[u8]) -> bool {
     let mut rest = tail;
     while let Some(quote) = memchr(b'"', rest) {
         if rest[..quote].last().is_some_and(|before| !b" \t=:,;|[({".contains(before)) {

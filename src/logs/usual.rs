@@ -5,11 +5,12 @@
 use memchr::memchr;
 use wide::u8x16;
 
+use super::combined::{TIME_BYTES, has_stray_quote};
 use super::field::{RawField, find_near};
 use super::host::{client_without_port, host_and_port};
 use super::record::{Fields, Record, RequestFields, Scratch, forwarded_for_in};
 use super::time::{LastMinute, Time};
-use super::{combined::TIME_BYTES, escape::Escaping, reject::Reject, request};
+use super::{escape::Escaping, reject::Reject, request};
 use super::{
     response::{ResponseFields, usual_response},
     sample::is_in_sample,
@@ -88,7 +89,8 @@ impl<'a> UsualFields<'a> {
             && !client.is_empty()
             && first_space(head) == Some(client.len())
             && !has_bracket(rest)
-            && matches!(tail, [] | [b' ' | b'\t' | b',', ..]);
+            && (tail.is_empty()
+                || (matches!(tail[0], b' ' | b'\t' | b',') && !has_stray_quote(tail)));
         if !is_usual {
             return None;
         }

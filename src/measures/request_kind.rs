@@ -73,13 +73,13 @@ impl RequestKind {
             (method as u64, 4),
             (number_of(verdict), 4),
             (restriction, 3),
-            (answer.identity as u64, 2),
+            (answer.identity as u64, 3),
             (answer.is_of_other_time.into(), 1),
-            (answer.proof.map_or(0, |proof| 1 + proof as u64), 3),
+            (answer.proof.map_or(0, |proof| 1 + proof as u64), 4),
             (is_before_first.into(), 1),
             (is_unreachable_by_logs.into(), 1),
         ];
-        // The days of 20,000 years need 23 of the other 29 bits.
+        // The days of 20,000 years need 23 of the other 27 bits.
         fields.into_iter().fold(i64::from(day.since_1970()) as u64, |number, (field, bits)| {
             number << bits | field
         })

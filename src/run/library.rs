@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(progress.bytes(), (bytes, Some(bytes)));
         assert_eq!(
             report.failed_conditions(),
-            ["1 row meets fail_on \"violations > 0\": GPTBot (unverified) at -, violations 1000"]
+            ["1 row meets fail_on \"violations > 0\": GPTBot (not-on-list) at -, violations 1000"]
         );
 
         progress.stop();

@@ -251,17 +251,21 @@ fn lists_decide_at_their_time() {
     // Before the first list, and until the second one: it may have changed at any time.
     check(1, day(0), Contains);
     check(1, day(110) - 1, Contains);
-    check(1, day(110), Contradicts);
-    check(2, day(100), Contradicts);
+    check(2, day(100) - 1, Contradicts);
     check(2, day(100) + 1, Contains);
     check(2, day(160) - 1, Contains);
-    check(2, day(160), Contradicts);
+    // In the second of a version, those before and after it count.
+    check(1, day(110), Contains);
+    check(2, day(160), Contains);
+    check(1, day(110) + 1, Contradicts);
+    check(2, day(160) + 1, Contradicts);
     // Neither of two lists has it, and both are near; or one of them is not.
     check(4, day(105), Contradicts);
     check(4, day(110), Contradicts);
     check(4, day(124), LacksAtOtherTime);
     check(1, day(124), LacksAtOtherTime);
-    check(3, day(110), Contradicts);
+    check(3, day(110) - 1, Contradicts);
+    check(3, day(110), Contains);
     check(3, day(110) + 1, Contains);
     // One list only, as before the first and after the last.
     check(4, day(86), Contradicts);
@@ -295,7 +299,8 @@ fn damaged_versions_contradict_nobody() {
         assert_eq!(found, expected, "{last} {day}");
     };
     for (last, day, expected) in [
-        (9, 100, Contradicts),
+        (9, 99, Contradicts),
+        (9, 100, NoAnswer),
         (9, 101, NoAnswer),
         (2, 101, Contains),
         (9, 110, NoAnswer),

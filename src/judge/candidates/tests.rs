@@ -170,7 +170,7 @@ fn a_client_follows_the_group_of_its_own_product() {
     check(own, "AcmeArchive (compatible; heritrix/3.4.0 +https://acme.example)", "allowed");
     check(own, "Mozilla/5.0 (compatible; heritrix/3.4.0 +https://acme.example)", "violation");
     let closed = "User-agent: AcmeArchive | Disallow: /";
-    check(closed, "AcmeArchive/heritrix-3.4", "violation");
+    check(closed, "AcmeArchive/1.0 (heritrix/3.4.0)", "violation");
     check(closed, "Mozilla/5.0 (compatible; heritrix/3.4.0)", "allowed");
     // Both products have groups: nobody can know which it follows.
     let both = "User-agent: AcmeArchive | Disallow: / | User-agent: heritrix | Allow: /";

@@ -18,8 +18,8 @@ KEPT_BYTES_MAX: int
 class RobotsTxt:
     """A parsed robots.txt. Parsing never fails: what is not a rule is skipped.
 
-    `body` is the text, of which the lines in the first 512,000 bytes count; `dialect` is "google" or
-    "rfc9309". The name of a file is refused: `RobotsTxt.from_file` reads one.
+    `body` is the text, of which the lines in the first 512,000 bytes count; `dialect` is "google"
+    or "rfc9309". The name of a file is refused: `RobotsTxt.from_file` reads one.
     """
 
     def __new__(cls, body: str | bytes, dialect: str = "google") -> RobotsTxt: ...

@@ -189,13 +189,13 @@ def test_the_name_of_a_file_is_not_a_body(tmp_path: Path) -> None:
     path = tmp_path / "rules"
     path.write_text("User-agent: *\nDisallow: /private/\n")
     for name in ("robots.txt", "sites/Robots.txt", str(path), str(tmp_path)):
-        with pytest.raises(ValueError, match="is a name, not the text.*RobotsTxt.from_file"):
+        with pytest.raises(ValueError, match=r"is a name, not the text.*RobotsTxt\.from_file"):
             pybotaudit.RobotsTxt(name)
-        with pytest.raises(ValueError, match="is a name, not the text.*read_bytes"):
+        with pytest.raises(ValueError, match=r"is a name, not the text.*read_bytes"):
             pybotaudit.lint(name)
     with pytest.raises(ValueError, match=r"use pybotaudit\.fetch"):
         pybotaudit.RobotsTxt("https://a.example/robots.txt")
-    with pytest.raises(TypeError, match="body is a path.*RobotsTxt.from_file"):
+    with pytest.raises(TypeError, match=r"body is a path.*RobotsTxt\.from_file"):
         pybotaudit.RobotsTxt(path)  # type: ignore[arg-type]
     for body in ("", "Sitemap: /robots.txt", "# robots.txt", b"robots.txt", "robots.txt\n"):
         assert pybotaudit.RobotsTxt(body).is_allowed("GPTBot", "/private/x")

@@ -84,6 +84,7 @@ struct FileRecord {
     unread_bytes: u64,
     #[serde(default, skip_serializing_if = "is_default")]
     sample: SampleTally,
+    #[serde(default, skip_serializing_if = "is_default")]
     requests: RequestSketch,
 }
 

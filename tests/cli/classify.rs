@@ -310,11 +310,11 @@ fn each_row_may_name_its_crawler() {
         ["GPTBot | disallowed", "* | disallowed"]
     );
     let options = "-q --input-format csv --crawler-column ua -";
-    let ran = classify(&sandbox, options, input).exits(0);
+    let ran = classify(&sandbox, options, input).exits(3);
     let expected = " | unknown | no-such-crawler";
     assert_eq!(Table::parse(&ran.stdout).cells("crawler verdict reason")[0], expected);
     let options = "-q --input-format csv --user-agent-column ua -";
-    let ran = classify(&sandbox, options, "url,ua\n/x,GPTBot/1.0\n").exits(0);
+    let ran = classify(&sandbox, options, "url,ua\n/x,GPTBot/1.0\n").exits(3);
     assert_eq!(Table::parse(&ran.stdout).cells("crawler reason"), ["GPTBot | relative"]);
 }
 
@@ -373,7 +373,7 @@ fn a_summary_is_the_same_on_any_number_of_threads() {
         .iter()
         .map(|threads| {
             let options = format!("--token bot --summary -q --memory 1MiB --threads {threads} -");
-            classify(&sandbox, &options, &input).exits(0).stdout
+            classify(&sandbox, &options, &input).exits(3).stdout
         })
         .collect();
     assert!(summaries[0].contains("\norigin,(others),(others),"), "{}", summaries[0].len());

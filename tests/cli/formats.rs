@@ -138,5 +138,5 @@ fn a_log_of_iis_without_its_fields_line_is_named() {
     let ran = sandbox.run("formats detect iis.log").exits(2);
     let what = "no line names their columns; put the #Fields line of that server in front of them";
     assert!(ran.stdout.contains(what), "{}", ran.stdout);
-    sandbox.run("audit --robots robots.txt -o report iis.log").exits(2).complains(what);
+    sandbox.run("audit --robots robots.txt -o report iis.log").exits(3).complains(what);
 }

@@ -151,7 +151,7 @@ fn lint_of_a_url_and_of_a_directory() {
 fn lint_of_the_directory_of_an_audit() {
     let sandbox = sandbox();
     for host in ["a", "b", "c", "d"] {
-        let rules = "User-agent: *\nDisallow: x\nDisallow: y\n";
+        let rules = format!("User-agent: *\nDisallow: x{host}\nDisallow: y\n");
         sandbox.write(&format!("many/{host}.example"), rules);
     }
     let hosts = ["a.example:443", "b.example:443", "c.example:443", "d.example:443"];
@@ -181,7 +181,7 @@ fn a_log_and_a_robots_txt_that_are_swapped() {
 fn a_day_in_another_form_and_a_short_flag() {
     let sandbox = sandbox();
     let audit = "audit --robots robots.txt access.log";
-    for day in ["26.11.2025", "11/26/2025", "20251126"] {
+    for day in ["26.11.2025", "11/26/2025"] {
         let why = format!("--since: '{day}' is not a valid time; write --since 2025-11-26");
         check(&sandbox, &format!("{audit} --since {day}"), 2, &[&why]);
     }

@@ -151,7 +151,7 @@ fn today(line: &str) -> String {
 const NAMED: [&str; 8] = [
     "Bytespider | verified | 1 | 1",
     "Bytespider | unverified | 1 | 1",
-    "GPTBot | unverified | 1 | 1",
+    "GPTBot | not-on-list | 1 | 1",
     "Googlebot | verified | 1 | 1",
     "Googlebot | spoofed | 2 | 2",
     "Googlebot | unverified | 2 | 2",
@@ -191,9 +191,9 @@ fn names_of_today_do_not_contradict_requests_of_another_time() {
         [
             "Bytespider | verified | 1 | 1",
             "Bytespider | unverified | 1 | 1",
-            "GPTBot | unverified | 1 | 1",
+            "GPTBot | not-on-list | 1 | 1",
             "Googlebot | verified | 1 | 1",
-            "Googlebot | unverified | 4 | 4",
+            "Googlebot | not-on-list | 4 | 4",
             "bingbot | verified | 1 | 1",
             "bingbot | unverified | 1 | 1",
         ]
@@ -255,7 +255,7 @@ fn confirmed_names_are_kept_for_requests_of_their_time() {
     // Later, and without a network: what contradicted is not known any more.
     let asked = server.asked();
     audit(&sandbox, "--dns-archive dns.csv").exits(0);
-    assert_eq!(proofs(&sandbox), ["verified | archived-dns | 1", "unverified | nothing | 1"]);
+    assert_eq!(proofs(&sandbox), ["verified | archived-dns | 1", "not-on-list | bundled-list | 1"]);
     assert_eq!(server.asked(), asked);
     assert!(!sandbox.text("report/report.html").contains("identities were not verified"));
     // Another crawler, and another time.
@@ -264,7 +264,7 @@ fn confirmed_names_are_kept_for_requests_of_their_time() {
         today(&request("203.0.113.1", BINGBOT)) + &request(clients[0], GOOGLEBOT),
     );
     audit(&sandbox, "--dns-archive dns.csv").exits(0);
-    assert_eq!(proofs(&sandbox), ["unverified | nothing | 1", "unverified | nothing | 1"]);
+    assert_eq!(proofs(&sandbox), ["not-on-list | bundled-list | 1", "not-on-list | bundled-list | 1"]);
     sandbox.write("dns.csv", "no archive");
     audit(&sandbox, "--dns-archive dns.csv")
         .exits(2)
@@ -284,7 +284,7 @@ fn no_more_than_so_many_are_looked_up() {
     );
     let googlebot: Vec<String> =
         identities(&sandbox).into_iter().filter(|row| row.starts_with("Googlebot")).collect();
-    assert_eq!(googlebot, ["Googlebot | spoofed | 2 | 2", "Googlebot | unverified | 4 | 4"]);
+    assert_eq!(googlebot, ["Googlebot | spoofed | 2 | 2", "Googlebot | not-on-list | 4 | 4"]);
 }
 
 #[test]

@@ -218,7 +218,7 @@ fn reports_of_old_days_are_removed() {
         run(&sandbox, &format!("--day {day}")).exits(0);
     }
     let names = sandbox.names("etc/reports/shop");
-    assert_eq!(names, [".lock", "2026-02-28", "2026-03-01", "2026-03-02", "latest"]);
+    assert_eq!(names, [".lock", "2026-02-28", "2026-03-01", "2026-03-02", "index.html", "latest"]);
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn a_night_that_judged_nothing_is_a_failure() {
         for mail in [ran.stdout, sandbox.text("told.txt")] {
             assert!(mail.starts_with("botaudit: nothing judged, "), "{mail}");
             assert!(mail.contains(" of known crawlers, no request could be judged\n"), "{mail}");
-            assert!(mail.contains(&format!("! no request could be judged: {why}")), "{mail}");
+            assert!(mail.contains(&format!("  a: no request could be judged: {why}")), "{mail}");
         }
         let metrics = sandbox.text("reports/botaudit.prom");
         assert!(metrics.contains("botaudit_last_run_exit_code{site=\"a\"} 3\n"), "{metrics}");
@@ -263,7 +263,7 @@ fn a_log_that_names_no_host() {
 fn logs_without_requests() {
     let sandbox = sandbox();
     sandbox.write("empty.log", "");
-    sandbox.write("blank.log", "\n# nothing\n\n");
+    sandbox.write("blank.log", "\n\n");
     for (logs, names) in [
         ("empty.log", "empty.log"),
         ("blank.log", "blank.log"),

@@ -49,7 +49,7 @@ fn an_ambiguous_group_accuses_nobody_and_is_said() {
     let rows = table.cells(VERDICTS);
     assert_eq!(rows, ["GPTBot | 1 | 1 | 0 | 0 | 0", "Googlebot | 3 | 0 | 1 | 2 | 2"]);
     let header = sandbox.text("report/summary.csv");
-    assert!(header.lines().next().unwrap().ends_with(",ambiguous_group"));
+    assert!(header.lines().next().unwrap().ends_with(",\"ambiguous_group\""));
     let note = "2 requests of Googlebot count as unknown (ambiguous-group)";
     let notes = sandbox.json("report/run.json")["notes"].to_string();
     assert!(notes.contains(note), "{notes}");

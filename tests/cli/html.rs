@@ -488,7 +488,10 @@ fn those_who_ignore_robots_txt_come_first_and_one_command_refuses_them() {
     let output = pasted(&sandbox, command);
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("ignore robots.txt: bingbot (rarely breaks a rule); they are for search"), "{said}");
+    assert!(
+        said.contains("ignore robots.txt: bingbot (rarely breaks a rule); they are for search"),
+        "{said}"
+    );
     let letters = "botaudit evidence 'my report' -o evidence";
     assert!(page.contains(&format!("<code>{letters}</code>")), "{page}");
     assert!(pasted(&sandbox, letters).status.success());

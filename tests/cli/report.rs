@@ -70,7 +70,7 @@ fn tables_as_json_lines() {
         .filter(|row| row["table"] == "summary")
         .map(|row| row["violations"].as_u64().unwrap())
         .collect();
-    assert_eq!(violations.iter().sum::<u64>(), 166);
+    assert_eq!(violations.iter().sum::<u64>(), 167);
     let one = sandbox.run("report report --format jsonl --table rejects").exits(0);
     assert_eq!(one.stdout.lines().count(), sandbox.table("report/rejects.csv").rows.len());
     let formula = rows.iter().find(|row| row["token"] == "FormulaCrawler").unwrap();

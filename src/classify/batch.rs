@@ -8,6 +8,7 @@ use std::{collections::HashMap, hash::BuildHasher, hint::black_box, sync::Arc};
 use foldhash::fast::RandomState;
 use hashbrown::hash_table::{Entry, HashTable};
 
+use crate::crawlers::own_names::SharedNames;
 use crate::crawlers::{cache::UserAgentCache, crawler::CrawlerId};
 use crate::judge::profile::Asker;
 use crate::judge::{Judge, timeline::BeforeFirst, verdict::JudgedAt};
@@ -216,7 +217,7 @@ impl<'a> BatchJudge<'a> {
         index: u32,
         columns: &WantedColumns<usize>,
         user_agents: &mut UserAgentCache,
-    ) -> (impl Iterator<Item = (usize, Option<u16>)> + use<>, Option<Arc<[String]>>) {
+    ) -> (impl Iterator<Item = (usize, Option<u16>)> + use<>, Option<SharedNames>) {
         let of_row = match (self.context.crawlers, &columns.crawler) {
             (CrawlerSource::PerRow(registry), Some(column)) => {
                 let row = rows.get(index as usize);

@@ -5,13 +5,14 @@
 //! themselves are not kept, except those of crawlers: they are compared byte for byte, and no
 //! fingerprint makes a browser a crawler. `docs/limits.md` has the arithmetic for the others.
 
-use std::{hash::BuildHasher as _, sync::Arc};
+use std::hash::BuildHasher as _;
 
 use foldhash::fast::RandomState;
 
 use crate::bytes::equal;
 use crate::crawlers::fingerprint::{FINGERPRINTED_BYTES_MAX, FingerprintKey};
-use crate::crawlers::{identify::Identified, own_names::own_names, registry::Registry};
+use crate::crawlers::own_names::{SharedNames, own_names};
+use crate::crawlers::{identify::Identified, registry::Registry};
 use crate::robots::product_token::USER_AGENT_BYTES_MAX;
 
 /// The capacity of one cache. Logs of millions of lines have thousands of distinct user agents; a
@@ -47,7 +48,7 @@ pub struct UserAgentCache {
     /// A bit for each crawler that was met with other names; empty before the first.
     named: Vec<u64>,
     /// User agents and their other names; none before the first.
-    names: Vec<(Vec<u8>, Option<Arc<[String]>>)>,
+    names: Vec<(Vec<u8>, Option<SharedNames>)>,
     hasher: RandomState,
 }
 
@@ -119,7 +120,7 @@ impl UserAgentCache {
         registry: &Registry,
         identified: Identified,
         user_agent: &[u8],
-    ) -> Option<Arc<[String]>> {
+    ) -> Option<SharedNames> {
         if let Identified::Crawler(crawler) = identified {
             let bits = self.named.get(crawler.index() / 64).copied().unwrap_or_default();
             if bits & 1 << (crawler.index() % 64) == 0 {
@@ -135,7 +136,7 @@ impl UserAgentCache {
         registry: &Registry,
         identified: Identified,
         user_agent: &[u8],
-    ) -> Option<Arc<[String]>> {
+    ) -> Option<SharedNames> {
         let user_agent = &user_agent[..user_agent.len().min(USER_AGENT_BYTES_MAX)];
         if self.names.is_empty() {
             self.names.resize_with(NAMES, Default::default);

@@ -4,6 +4,9 @@ use crate::robots::product_token::USER_AGENT_BYTES_MAX;
 
 use super::declared_name::{products, words};
 
+/// Names in a user agent, shared by all who judge its requests.
+pub type SharedNames = std::sync::Arc<[String]>;
+
 /// The most names of one user agent, the first ones.
 const NAMES_MAX: usize = 16;
 

@@ -110,7 +110,7 @@ pub struct Judge {
     policies: Mutex<Policies>,
     /// For the dialect that the judge does not use; only for explanations.
     /// By the first line of each group.
-    other_bindings: Mutex<HashMap<(RobotsId, Box<[u32]>), Arc<BoundRules>>>,
+    other_bindings: Mutex<OtherBindings>,
     /// Outages from logs, if they are used.
     known_outages: Option<KnownOutages>,
     /// Statements about use that are ignored.
@@ -118,6 +118,9 @@ pub struct Judge {
     /// Whether all crawlers are held to the rules.
     includes_unbound: bool,
 }
+
+/// By the file and its groups.
+type OtherBindings = HashMap<(RobotsId, Box<[u32]>), Arc<BoundRules>>;
 
 /// By the rules that they were compiled from. Keys are thousands of bytes long.
 type Policies = hashbrown::HashMap<RuleSetKey, Arc<CompiledPolicy>, foldhash::fast::RandomState>;

@@ -63,7 +63,7 @@ impl LintRun {
         let console = &*self.console;
         let registry = registry(self.crawlers.as_deref())?;
         let mut inputs = Outputs::new(Overwrite::Own);
-        let files: Vec<PathBuf> = self.files.iter().flat_map(|file| files_of(file)).collect();
+        let files: Vec<PathBuf> = self.files.iter().flat_map(files_of).collect();
         files.iter().for_each(|file| inputs.reads("a robots.txt", file));
         console.begin_with(&inputs, TcpUse::None);
         let names = KnownTokens::new(&registry);

@@ -17,7 +17,7 @@ use super::*;
 /// `allowed`, `violation` or `ambiguous` for each path, as the judge says for `user_agent`.
 fn judged(robots_txt: &str, user_agent: &str, paths: &[&str]) -> Vec<&'static str> {
     let (_file, judge, registry) = judge(robots_txt);
-    verdicts(&judge, &registry, user_agent, paths)
+    verdicts(&judge, registry, user_agent, paths)
 }
 
 fn judge(robots_txt: &str) -> (tempfile::TempDir, Judge, &'static Registry) {

@@ -53,7 +53,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("rayon", &["pipeline"]),
     ("rusqlite", &["archive", "nightly"]),
     ("simple_dns", &["net"]),
-    ("csv", &["table", "report", "crawlers", "archive", "classify", "abuse_report"]),
+    ("csv", &["table", "report", "crawlers", "archive", "classify", "abuse_report", "deny"]),
     ("maud", &["report"]),
     ("ureq", &["net"]),
     ("toml", &["config"]),
@@ -510,7 +510,8 @@ fn broken_privileges(path: &Path) -> Vec<String> {
 }
 
 /// Whether `module` may use `used`. The jobs use `judge`, never `archive` or `matcher`; otherwise,
-/// lower layers only. Readers decide nothing, so they know no `matcher`.
+/// lower layers only. Readers decide nothing, so they know no `matcher`; but `net` follows no redirect that the
+/// robots.txt of its target disallows.
 ///
 /// `lint` alone may use `matcher`: it compares the rules of one text with each other, without a
 /// request, an origin or a time for `judge`.
@@ -519,7 +520,7 @@ fn may_use(module: &str, used: &str) -> bool {
     let is_hidden = match used {
         "archive" => is_job,
         "matcher" => match module {
-            "logs" | "input" | "net" | "archive" => true,
+            "logs" | "input" | "archive" => true,
             _ => is_job && module != "lint",
         },
         _ => false,

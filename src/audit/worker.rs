@@ -390,7 +390,7 @@ impl<'a> Worker<'a> {
         let kind = RequestKind::new((hour.day, record), &dated, directives.1, answer);
         self.kind_sums.add((origin, actor, kind), (hour, record), &mut self.counter);
         let policy_file = policy_file(context.judge, site, &dated, path);
-        if let Some(path) = path.filter(|path| !path.is_robots_txt()) {
+        if let Some(path) = path.filter(|_| dated.verdict != Verdict::RobotsTxt) {
             self.sampler.add(record.time, record.user_agent, path.as_bytes());
         }
         let tally = self.counter.rows.row(origin, actor);

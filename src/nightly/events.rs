@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::file::NewsLimits;
 use crate::measures::sums::Sums;
-use crate::merge::{Merge, merge_fields, sum};
+use crate::merge::{Merge, sum};
 use crate::numbers::{counted, percent};
 use crate::report::nights::{EventRow, TrendRow};
 use crate::time::Day;
 
+use super::actor_day::{OfDay, SiteActor, VIOLATIONS_MIN, about};
 use super::state::rows::{ActorDay, LATE_LINES, LOG_SILENT, LineDay, RuledDay};
 use super::volume::volume_events;
 
@@ -19,9 +20,6 @@ const RATE_DAYS: i32 = 7;
 
 /// The least judged requests, on the day and before it, for the event of a doubled rate.
 const RATE_REQUESTS_MIN: u64 = 100;
-
-/// The least violations for an event about more or fewer of them.
-pub(super) const VIOLATIONS_MIN: u64 = 20;
 
 /// Days without a successful fetch of robots.txt for the event that a crawler stopped fetching.
 const UNREAD_DAYS: i32 = 7;
@@ -39,18 +37,6 @@ pub(crate) struct KnownDays<'a> {
     /// The lines of all clients, ordered by site and day.
     pub lines: &'a [LineDay],
 }
-
-/// A crawler of one identity at one site.
-pub(super) type SiteActor<'a> = (&'a str, &'a str, &'a str);
-
-/// The sums of a crawler on one day.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OfDay {
-    pub(super) sums: Sums,
-    pub(super) successful_fetches: u64,
-}
-
-merge_fields!(OfDay { sums, successful_fetches });
 
 /// The sums of crawlers over all origins, ordered by site, day, name and identity.
 pub(crate) fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
@@ -196,19 +182,6 @@ fn nothing_judged(by_crawler: &BTreeMap<SiteActor<'_>, BTreeMap<Day, OfDay>>) ->
         before = Some((site, judged(&of_day)));
     }
     events
-}
-
-/// An event of a crawler.
-pub(super) fn about(
-    (site, crawler, identity): SiteActor<'_>,
-    day: Day,
-    kind: &'static str,
-    (before, now): (String, String),
-    message: String,
-) -> EventRow {
-    let crawler = Some((crawler.to_owned(), identity.to_owned()));
-    let (site, source) = (site.to_owned(), String::new());
-    EventRow { site, day, kind, crawler, source, before, now, message }
 }
 
 /// On the first day of a site every crawler would be new.

@@ -3,6 +3,7 @@
 //! Each run continues where the last one ended. The sums of each day are kept in the state, and a
 //! report is made from the sums of its day, from all runs.
 
+mod actor_day;
 pub mod days;
 pub mod events;
 pub mod ingest;

@@ -8,7 +8,7 @@ use crate::numbers::{counted, grouped};
 use crate::report::nights::EventRow;
 use crate::time::Day;
 
-use super::events::{OfDay, SiteActor, VIOLATIONS_MIN, about};
+use super::actor_day::{OfDay, SiteActor, VIOLATIONS_MIN, about};
 
 /// The days before a day with which it is compared.
 const USUAL_DAYS: i32 = 14;

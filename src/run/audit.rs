@@ -28,13 +28,13 @@ use crate::time::UtcTime;
 use super::collect::{CollectedInput, write_collected};
 use super::console::{Console, RunOutcome, STDOUT_NAME};
 use super::fetching::{archive_to_fill, fetch_logged};
-use super::files::refuse_swapped;
 use super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
 use super::formats::check_json_fields;
 use super::notes::{note_formats, note_repeats, note_rules, warn_of_robots_errors};
 use super::setup::{Setup, Verification};
+use super::swapped::refuse_swapped;
 use super::written::{ResultFormat, WrittenReport};
 use super::written::{unwritten_report, warn_of_audit, warn_of_damage, write_report};
 

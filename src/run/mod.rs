@@ -29,4 +29,5 @@ pub mod report;
 pub mod robots;
 pub mod sandbox;
 pub mod setup;
+mod swapped;
 pub mod written;

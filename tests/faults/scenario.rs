@@ -149,7 +149,6 @@ impl<'a> Stage<'a> {
         fs::write(path.join("urls.txt"), "https://a.example/private\n".repeat(400)).unwrap();
         fs::write(path.join("old.log"), log(4)).unwrap();
         fs::write(path.join("new.log"), log(10)).unwrap();
-        fs::write(path.join("not.log"), "not a log\n".repeat(100)).unwrap();
         for name in ["old", "new"] {
             let config = format!(
                 "[sites.shop]\nlogs = ['{name}.log']\nrobots = 'robots.txt'\n\

@@ -91,11 +91,11 @@ def test_tables_are_of_any_library(sample: pybotaudit.AuditReport) -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     assert isinstance(sample.violations, pa.Table)
     assert sample.violations is sample.table("violations")
-    assert sum(sample.violations["requests"].to_pylist()) == 166
+    assert sum(sample.violations["requests"].to_pylist()) == 167
     frame = sample.to_pandas()["violations"]
-    assert isinstance(frame, pandas.DataFrame) and frame["requests"].sum() == 166
+    assert isinstance(frame, pandas.DataFrame) and frame["requests"].sum() == 167
     frame = sample.to_polars()["violations"]
-    assert isinstance(frame, polars.DataFrame) and frame["requests"].sum() == 166
+    assert isinstance(frame, polars.DataFrame) and frame["requests"].sum() == 167
     assert list(sample.to_arrow()) == sample.tables
     with pytest.raises(ValueError, match="no table 'violation'; its tables are summary, "):
         sample.table("violation")
@@ -135,7 +135,7 @@ def test_conditions_that_rows_meet_are_named(small: dict[str, Path]) -> None:
     both = [met, "violations > 20"]
     report = pybotaudit.audit(small["logs"], robots=small["robots"], fail_on=both)
     assert report.failed_conditions == [
-        f'1 row meets fail_on "{met}": GPTBot (unverified) at -, violations 20'
+        f'1 row meets fail_on "{met}": GPTBot (not-on-list) at -, violations 20'
     ]
     assert pybotaudit.audit(small["logs"], robots=small["robots"]).failed_conditions == []
     with refused('fail_on: "violation > 0"'):

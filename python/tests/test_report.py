@@ -19,7 +19,7 @@ def test_the_tables_of_a_report_have_types(tmp_path: Path) -> None:
     tables = pybotaudit.read_report(report)
     assert set(tables) >= {"summary", "violations", "robots-rules", "daily", "rejects"}
     violations = tables["violations"]
-    assert sum(violations["requests"].to_pylist()) == 166
+    assert sum(violations["requests"].to_pylist()) == 167
     first = violations.to_pylist()[0]
     assert first["rule_line"] == 12 and first["continued_over_line"] is None
     zone = datetime.timezone.utc

@@ -105,6 +105,9 @@ fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
     if best.format.is_none() && is_error_log(head) {
         best.format = Some(Format::new("error-log", LineParser::ErrorLog, Zone::UTC));
     }
+    if let Some(format) = best.format.as_ref().filter(|_| best.lines_parsed == 0) {
+        (best.lines_tried, _) = try_on(format, head);
+    }
     best.why = why(&best, hints);
     let Some(format) = &best.format else { return best };
     let shown = Shown::by(format, head);

@@ -44,8 +44,8 @@ impl Shown {
         self.with_later_version += usize::from(quoted(fields.tail()).any(has_version));
         let date = fields.time_text().and_then(numeric_date);
         if let Some((first, second)) = date {
-            self.date_orders[0] |= first > 12;
-            self.date_orders[1] |= second > 12;
+            self.date_orders[0] |= first > 12 && second <= 12;
+            self.date_orders[1] |= second > 12 && first <= 12;
         }
     }
 

@@ -30,8 +30,11 @@ fn log(count: u32, from: u32, has_crawlers: bool, change: impl Fn(String) -> Str
     lines.collect()
 }
 
+/// What a layout does with a line of combined.
+type Change = fn(String) -> String;
+
 /// Layouts that differ in one field which is not read of a browser's line.
-fn layouts() -> Vec<(&'static str, fn(String) -> String)> {
+fn layouts() -> Vec<(&'static str, Change)> {
     fn between(line: String, from: &str, to: &str, with: impl Fn(&str) -> String) -> String {
         let start = line.find(from).unwrap() + from.len();
         let end = start + line[start..].find(to).unwrap();

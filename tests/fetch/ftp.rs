@@ -237,10 +237,10 @@ fn a_slow_dialogue_ends_in_time() {
 #[test]
 fn a_web_server_may_redirect_to_ftp() {
     let server = FtpServer::new(|_| None, Data::Sends(RULES));
-    let location = format!("Location: {}/pub/my%20robots.txt\r\n", server.origin());
+    let location = format!("Location: {}/my%20robots.txt\r\n", server.origin());
     let fetched = Server::saying(response("301 Moved", &location, b"")).fetch();
     assert_eq!((fetched.outcome, fetched.body.as_slice()), (Status(200), RULES));
-    assert_eq!(server.commands.lock().unwrap().last().unwrap(), "RETR /pub/my robots.txt");
+    assert_eq!(server.commands.lock().unwrap().last().unwrap(), "RETR /my robots.txt");
     let location = format!("Location: {}/x%0D%0ADELE%20y\r\n", server.origin());
     let fetched = Server::saying(response("301 Moved", &location, b"")).fetch();
     assert_eq!(fetched.outcome, Failure(InvalidResponse));

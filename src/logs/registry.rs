@@ -168,7 +168,7 @@ fn json(dialect: JsonDialect, head: &[&[u8]]) -> Option<LineParser> {
 }
 
 /// The hosts of absolute targets are our own only if the user says so, with the format or with their names: in a log of
-/// another server, strangers can write any.
+/// another server, clients can write any host.
 fn varnish(head: &[&[u8]], hints: &Hints) -> LineParser {
     let is_named = head.is_empty() || hints.format.is_some();
     if is_named { LineParser::Varnish } else { LineParser::Combined }

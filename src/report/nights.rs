@@ -1,11 +1,12 @@
 //! Nights: `trend.csv` and `events.csv`, the tables over all days, and the summary of a night as plain text for a mail.
 
-use std::{cmp::Reverse, collections::BTreeSet, io};
+use std::collections::{BTreeMap, BTreeSet};
+use std::{cmp::Reverse, io};
 
-use crate::audit::coverage::Coverage;
+use crate::audit::{coverage::Coverage, model::ReportModel};
 use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::measures::sums::Sums;
-use crate::merge::sum;
+use crate::merge::{Merge, sum};
 use crate::numbers::{counted, grouped};
 use crate::table::{csv::CsvTable, escape::visible};
 use crate::time::Day;
@@ -144,6 +145,37 @@ pub(crate) struct Violator {
     pub identity: Identity,
     /// Its requests at all origins.
     pub sums: Sums,
+}
+
+impl DayResult {
+    /// The result of `day`, whose `report` is about `audit`.
+    pub(crate) fn of(
+        day: Day,
+        report: String,
+        audit: &ReportModel,
+        met: Vec<MetCondition>,
+    ) -> DayResult {
+        let (sums, coverage) = (audit.total_of_crawlers(), audit.coverage.clone());
+        DayResult { day, report, sums, coverage, violators: violators(audit), met }
+    }
+}
+
+/// Crawlers that broke rules, most violations first, without spoofed requests and tools. What another identity did
+/// under the same name is a row of its own.
+fn violators(audit: &ReportModel) -> Vec<Violator> {
+    let mut all: BTreeMap<(&str, Identity), Sums> = BTreeMap::new();
+    for (_, actor, tally) in audit.actors() {
+        if audit.is_own_crawler(actor) {
+            let name = audit.registry.crawler(actor.0).name.as_str();
+            all.entry((name, actor.1)).or_default().absorb(tally.total());
+        }
+    }
+    let broke = all.into_iter().filter(|(_, sums)| sums.violations > 0);
+    let mut violators: Vec<Violator> = broke
+        .map(|((name, identity), sums)| Violator { crawler: name.to_owned(), identity, sums })
+        .collect();
+    violators.sort_by_key(|violator| Reverse(violator.sums.violations));
+    violators
 }
 
 impl SiteNight {

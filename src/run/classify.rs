@@ -215,7 +215,7 @@ impl ClassifyRun {
         Ok(if is_failure { RunOutcome::Disallowed } else { RunOutcome::Done })
     }
 
-    /// Whether any URL was judged, or there was none; if not, the user is told.
+    /// Whether any URL was judged, or the input had none. If not, this warns the user.
     fn check_judged(&self, counts: &VerdictCounts, totals: &str, sources: &[Source]) -> bool {
         let of = |words: &[VerdictWord]| words.iter().map(|word| counts.of(*word)).sum::<u64>();
         let judged = of(&[VerdictWord::Allowed, VerdictWord::Disallowed, VerdictWord::Grace]);

@@ -198,7 +198,7 @@ fn user_agents_of_others_are_refused() {
     assert_eq!(OwnList::new(Path::new("own.csv")).put(&row), Ok(Put::Added));
 }
 
-/// A wildcard without the name of the crawler can be anybody.
+/// A wildcard without the name of the crawler fits any client.
 #[test]
 fn wildcards_contain_the_name_of_the_crawler() {
     let card = |agent: &str| {

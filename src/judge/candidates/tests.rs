@@ -191,7 +191,7 @@ fn crawlers_with_one_user_agent_are_not_told_apart() {
     check(no_news, smartphone, "ambiguous");
     let both = "User-agent: Googlebot-News | Disallow: / | User-agent: * | Disallow: /x";
     check(both, smartphone, "violation");
-    // It is no crawler.
+    // A token for the use of pages, not a crawler.
     check("User-agent: Google-Extended | Disallow: /", smartphone, "allowed");
 }
 

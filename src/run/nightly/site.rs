@@ -1,21 +1,17 @@
 //! One site of a configuration: reads its new log lines and writes its reports.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::{cmp::Reverse, ffi::OsString, path::Path, sync::Arc};
+use std::{collections::BTreeSet, ffi::OsString, path::Path, sync::Arc};
 
 use crate::archive::Store;
 use crate::audit::prepass::{FirstPass, Wanted};
+use crate::audit::progress::Progress;
 use crate::audit::tally::{Tally, header, identity_sources::NameSources};
 use crate::audit::{client::ClientKey, collect, dns_names::DnsCandidates, identities::Identities};
-use crate::audit::{model::ReportModel, progress::Progress};
 use crate::config::audit_config::AuditConfig;
 use crate::config::file::{ConfigError, ConfigFile, SiteConfig};
 use crate::config::setting::{Days, Fault};
-use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
-use crate::measures::sums::Sums;
-use crate::merge::Merge;
 use crate::nightly::days::{check_reports, day_directory, point_to_latest, tidy};
 use crate::nightly::events::of_site;
 use crate::nightly::ingest::{IngestProblems, SiteIngest};
@@ -24,7 +20,7 @@ use crate::nightly::plan::{Plan, refused};
 use crate::nightly::state::State;
 use crate::nightly::state::rows::{LATE_LINES, LISTS_OLD};
 use crate::numbers::counted;
-use crate::report::nights::{DayResult, EventRow, SiteNight, Violator};
+use crate::report::nights::{DayResult, EventRow, SiteNight};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::{directory::Staging, metrics::DayMetrics, run::EvidenceFile};
 use crate::report::{summary_table::SummaryView, threshold::MetCondition};
@@ -400,14 +396,8 @@ impl<'a> Job<'a> {
             let see = format!("{} on {day}: see {}", self.site.name, directory.display());
             self.console.tell(MessageLevel::Note, &see);
         }
-        site_night.days.push(DayResult {
-            day,
-            report: directory.display().to_string(),
-            sums: audit.total_of_crawlers(),
-            coverage: audit.coverage.clone(),
-            violators: violators(audit),
-            met,
-        });
+        let report = directory.display().to_string();
+        site_night.days.push(DayResult::of(day, report, audit, met));
         Ok(outcome)
     }
 
@@ -480,24 +470,6 @@ fn origin_fault(log: &str) -> Fault {
 /// The options in the tally of `day`.
 fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
     header::ReportedOptions::of(&setup.reported_config(window(&setup.options.zone, day)))
-}
-
-/// Crawlers that broke rules, most violations first, without spoofed requests and tools. What another identity did
-/// under the same name is a row of its own.
-fn violators(audit: &ReportModel) -> Vec<Violator> {
-    let mut all: BTreeMap<(&str, Identity), Sums> = BTreeMap::new();
-    for (_, actor, tally) in audit.actors() {
-        if audit.is_own_crawler(actor) {
-            let name = audit.registry.crawler(actor.0).name.as_str();
-            all.entry((name, actor.1)).or_default().absorb(tally.total());
-        }
-    }
-    let broke = all.into_iter().filter(|(_, sums)| sums.violations > 0);
-    let mut violators: Vec<Violator> = broke
-        .map(|((name, identity), sums)| Violator { crawler: name.to_owned(), identity, sums })
-        .collect();
-    violators.sort_by_key(|violator| Reverse(violator.sums.violations));
-    violators
 }
 
 /// The order of severity; the exit code is that of the worst day of the worst site.

@@ -1,6 +1,6 @@
 //! Warnings for readers of a report, each once; and notes about signed requests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::judge::messages::{cut_message, ignored_message};
 use crate::judge::timeline::BeforeFirst;
@@ -165,12 +165,12 @@ fn setup_warnings(audit: &ReportModel, rulings: &Rulings) -> Vec<String> {
         unnamed_origin(audit, rulings),
         other_origin(audit),
         several_hosts(audit, rulings),
-        other_ports(audit, rulings),
         unknown_hosts(audit, rulings),
         foreign_files(audit, rulings),
         no_crawlers(audit),
     ];
-    all.into_iter().flatten().collect()
+    let outside = outside_of_the_file(audit, rulings);
+    all.into_iter().flatten().chain(outside).collect()
 }
 
 /// `--origin` with http while the log has https, or the reverse.
@@ -200,28 +200,43 @@ fn judged_origins(audit: &ReportModel) -> BTreeSet<Origin> {
     judged.filter_map(|(origin, _, _)| Origin::parse(origin.as_bytes())).collect()
 }
 
-/// Requests to other ports of hosts that were judged by the one robots.txt.
-fn other_ports(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
-    if !rulings.is_single_file {
-        return None;
-    }
+/// Requests that the one robots.txt is not for: to other ports, and to hosts that only targets name.
+fn outside_of_the_file(audit: &ReportModel, rulings: &Rulings) -> Vec<String> {
     let judged = judged_origins(audit);
+    // Without any, the failure of the audit says why.
+    if !rulings.is_single_file || judged.is_empty() {
+        return Vec::new();
+    }
     let hosts: BTreeSet<&str> = judged.iter().map(Origin::host).collect();
+    let is_other_port = |name: &str| {
+        Origin::parse(name.as_bytes())
+            .is_some_and(|origin| origin.port().is_some() || hosts.contains(origin.host()))
+    };
     let mut origins = unknown_origins(audit);
-    origins.retain(|origin, _| {
-        Origin::parse(origin.as_bytes())
-            .is_some_and(|origin| !judged.contains(&origin) && hosts.contains(origin.host()))
+    origins.retain(|name, _| {
+        Origin::parse(name.as_bytes()).is_some_and(|origin| !judged.contains(&origin))
     });
-    (!origins.is_empty()).then(|| {
+    let (ports, targets): (BTreeMap<&str, u64>, BTreeMap<&str, u64>) =
+        origins.into_iter().partition(|(name, _)| is_other_port(name));
+    let reasons = [
+        (
+            ports,
+            "one robots.txt is for one port; use --robots with a directory of files, or --alias if \
+             the port is that of a proxy",
+        ),
+        (
+            targets,
+            "only the targets of these requests name the host, and clients can write any; if it is \
+             yours, name it with --origin or --alias",
+        ),
+    ];
+    let warning = |(origins, why): (BTreeMap<&str, u64>, &str)| {
         let requests = sum(origins.values().copied());
         let names: Vec<&str> = origins.into_keys().collect();
-        format!(
-            "{} for {}: counted as unknown, because one robots.txt is for one port; use --robots \
-             with a directory of files, or --alias if the port is that of a proxy",
-            counted(requests, "request"),
-            first_of(&names)
-        )
-    })
+        let requests = counted(requests, "request");
+        format!("{requests} for {}: counted as unknown, because {why}", first_of(&names))
+    };
+    reasons.into_iter().filter(|(origins, _)| !origins.is_empty()).map(warning).collect()
 }
 
 /// One robots.txt for the hosts of several sites.

@@ -112,7 +112,8 @@ fn origins_come_from_the_names_of_files() {
         let always = ["audit", "--robots", "robots.txt", "-o", "report", "logs"];
         sandbox.run_words(&[&always[..], flags].concat(), b"")
     };
-    run(&["--origin-from-path", pattern]).exits(0);
+    let why = "1 request for https://b.example:8443: counted as unknown, because one robots.txt is for one port";
+    run(&["--origin-from-path", pattern]).exits(0).complains(why);
     let origins = || sandbox.table("report/summary.csv").cells("origin violations");
     assert_eq!(origins(), ["- | 1", "http://a.example | 1", "https://b.example:8443 | 0"]);
     run(&["--origin-from-path", pattern, "--origin", "https://c.example"]).exits(0);

@@ -187,7 +187,7 @@ fn dates_in_digits_have_the_day_first_unless_the_file_shows_otherwise() {
     audit(&sandbox, "access.log").exits(3).complains("dates have the day first");
 }
 
-/// In a log of another server than Varnish, strangers write such targets.
+/// In a log of another server than Varnish, clients write such targets.
 #[test]
 fn hosts_that_only_targets_name_are_not_ours() {
     let sandbox = sandbox();
@@ -199,6 +199,9 @@ fn hosts_that_only_targets_name_are_not_ours() {
     };
     let ours = "https://example.com | 0 | 0".to_owned();
     assert_eq!(origins(""), ["http://b.example | 0 | 60".to_owned(), ours.clone()]);
+    let why =
+        "60 requests for http://b.example: counted as unknown, because only the targets of these";
+    audit(&sandbox, "access.log").complains(why);
     let named = ["http://b.example | 60 | 0".to_owned(), ours.clone()];
     assert_eq!(origins("--log-format varnish"), named);
     assert_eq!(origins("--alias b.example=http://b.example"), named);

@@ -11,8 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::time::UtcTime;
+use crate::url::path::PathQuery;
 
 /// The most hashes that are kept of an input.
 const HASHES_MAX: usize = 128;
@@ -86,9 +88,17 @@ impl RequestSampler {
         self.largest = before.map_or(u64::MAX, RequestSketch::largest);
     }
 
+    /// Counts `record`, if it has a path that is compared.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, record: &Record<'_>, path: Option<PathQuery<'_>>) {
+        if let Some(path) = path {
+            self.add(record.time, record.user_agent, path.as_bytes());
+        }
+    }
+
     /// Adds a request.
     #[inline(always)]
-    pub(crate) fn add(&mut self, time: UtcTime, user_agent: &[u8], target: &[u8]) {
+    fn add(&mut self, time: UtcTime, user_agent: &[u8], target: &[u8]) {
         let minute = time.unix_minute();
         if self.minute.0 != minute {
             let bits = xxh3_64(&minute.to_le_bytes()) >> (u64::BITS - MINUTE_BITS);
@@ -121,8 +131,8 @@ impl RequestSampler {
     }
 }
 
-/// A warning if `inputs`, each with its name and its format, have the same requests in large part. Also all inputs of a format together are compared with
-/// those of another one, because a CDN may write a file for each hour.
+/// A warning if `inputs`, each with its name and its format, have the same requests in large part. All inputs of a format
+/// together are also compared with those of another one, because a CDN may write a file for each hour.
 pub(super) fn same_requests<'a>(
     inputs: impl Iterator<Item = (&'a str, &'a str, &'a RequestSketch)>,
 ) -> Option<String> {

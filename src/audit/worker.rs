@@ -390,12 +390,10 @@ impl<'a> Worker<'a> {
         let kind = RequestKind::new((hour.day, record), &dated, directives.1, answer);
         self.kind_sums.add((origin, actor, kind), (hour, record), &mut self.counter);
         let policy_file = policy_file(context.judge, site, &dated, path);
-        if let Some(path) = path.filter(|_| dated.verdict != Verdict::RobotsTxt) {
-            self.sampler.add(record.time, record.user_agent, path.as_bytes());
-        }
+        self.sampler.count(record, path.filter(|_| dated.verdict != Verdict::RobotsTxt));
         let tally = self.counter.rows.row(origin, actor);
-        let is_plain = is_plain(rules, dated.verdict, policy_file) && signature.is_none();
-        if is_plain && self.has_plain_requests {
+        let may_be_plain = self.has_plain_requests && signature.is_none();
+        if may_be_plain && is_plain(rules, dated.verdict, policy_file) {
             return tally.count_plain(record.time);
         }
         let known = site.known(context.judge);

@@ -193,21 +193,14 @@ impl Walk {
         let answer = match answer {
             Ok(answer) => Ok(answer),
             Err(Stop::Failed(problem)) => Err(problem),
-            Err(Stop::Forbidden(note)) => {
-                let turned_away = |hop: Redirect| FetchOutcome::Status(hop.status);
-                let outcome = hop.map_or(FetchOutcome::NotAsked, turned_away);
-                return Step::Done(Box::new(way.end(outcome, note)));
-            }
+            Err(Stop::Forbidden(note)) => return way.turned_away(hop, note),
         };
         way.chain.extend(hop);
         way.final_url = target.to_string();
         asked.push(target);
         let answer = match answer {
             Ok(answer) => answer,
-            Err(problem) => {
-                let outcome = FetchOutcome::Failure(problem.kind);
-                return Step::Done(Box::new(way.end(outcome, excerpt(&problem.why))));
-            }
+            Err(problem) => return way.failed(&problem),
         };
         let outcome = FetchOutcome::Status(answer.status);
         match following(&answer, &asked, settings.redirects_max) {
@@ -306,6 +299,18 @@ impl Fetched {
             body: Vec::new(),
             note: String::new(),
         }
+    }
+
+    /// The end of a fetch whose next target may not be asked, behind the redirect `hop` if there was one.
+    fn turned_away(self, hop: Option<Redirect>, note: String) -> Step {
+        let outcome = hop.map_or(FetchOutcome::NotAsked, |hop| FetchOutcome::Status(hop.status));
+        Step::Done(Box::new(self.end(outcome, note)))
+    }
+
+    /// The end of a fetch without an answer.
+    fn failed(self, problem: &Problem) -> Step {
+        let outcome = FetchOutcome::Failure(problem.kind);
+        Step::Done(Box::new(self.end(outcome, excerpt(&problem.why))))
     }
 
     fn end(mut self, outcome: FetchOutcome, note: String) -> Fetched {

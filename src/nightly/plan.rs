@@ -104,17 +104,7 @@ impl Plan {
         present: &mut BTreeMap<i64, Source>,
         inputs: &[RecordedInput],
     ) -> Vec<IdentifiedSource> {
-        let to_read = |found: &IdentifiedSource| {
-            !matches!(found.identity, LogIdentity::BeginningOf(_) | LogIdentity::Empty(_))
-        };
-        let sources = found.iter().filter(|found| to_read(found)).map(|found| found.source.clone());
-        let DistinctLogs { sources: kept, repeats } = without_copies(sources.collect());
-        let kept: BTreeSet<Source> = kept.into_iter().collect();
-        self.alike.extend(repeats.warnings());
-        for copy in repeats.copies {
-            self.passed_over
-                .push(format!("{} is skipped: {} contains all of it", copy.name, copy.of));
-        }
+        let kept = self.without_repeats(&found);
         for IdentifiedSource { source, identity, .. } in &found {
             if let LogIdentity::Known(id) = identity
                 && kept.contains(source)
@@ -161,6 +151,21 @@ impl Plan {
             rest.push(of);
         }
         rest
+    }
+
+    /// The sources among `found` to read: those that no other one contains.
+    fn without_repeats(&mut self, found: &[IdentifiedSource]) -> BTreeSet<Source> {
+        let to_read = |found: &&IdentifiedSource| {
+            !matches!(found.identity, LogIdentity::BeginningOf(_) | LogIdentity::Empty(_))
+        };
+        let sources = found.iter().filter(to_read).map(|found| found.source.clone());
+        let DistinctLogs { sources, repeats } = without_copies(sources.collect());
+        self.alike.extend(repeats.warnings());
+        let copies = repeats.copies.into_iter();
+        self.passed_over.extend(
+            copies.map(|copy| format!("{} is skipped: {} contains all of it", copy.name, copy.of)),
+        );
+        sources.into_iter().collect()
     }
 
     fn add_logs(&mut self, inputs: Vec<RecordedInput>, found: Vec<IdentifiedSource>) {

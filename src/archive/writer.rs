@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, ffi, params};
 
 use crate::digest::Digest;
 use crate::error::Result;
@@ -241,8 +241,16 @@ fn write(
         sources.clear();
     }
     written?;
-    transaction.commit()?;
-    Ok(added)
+    match transaction.commit() {
+        Err(err) if !is_committed(&err) => Err(err),
+        _ => Ok(added),
+    }
+}
+
+/// Whether a commit that ended with `err` is on disk: SQLite gives its lock back after the commit, and only this failed.
+fn is_committed(err: &rusqlite::Error) -> bool {
+    let code = err.sqlite_error().map(|err| err.extended_code);
+    matches!(code, Some(ffi::SQLITE_IOERR_UNLOCK | ffi::SQLITE_IOERR_RDLOCK))
 }
 
 /// Adds the new bodies of `batch`, and returns the body of each of its snapshots.

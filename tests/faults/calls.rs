@@ -105,6 +105,14 @@ fn an_archive_is_whole() {
     disturb_all(&ARCHIVE, Fault::Kill, true);
 }
 
+/// What is written is on disk before its lock is released, so a run that cannot release it has succeeded.
+#[test]
+fn locks_of_an_archive_fail_once() {
+    let stage = Stage::new(&ARCHIVE);
+    let calls = (1..).take_while(|at| stage.locks_failed(*at)).count();
+    assert!(calls >= 8, "only {calls} locks failed");
+}
+
 /// These two never replace anything.
 #[test]
 fn exports_and_configurations_are_whole_or_not_there() {

@@ -231,6 +231,25 @@ impl<'a> Stage<'a> {
         !calls.is_empty()
     }
 
+    /// Fails the call `at` of those that lock. Returns whether there was one. After the exit code 2 the outputs are
+    /// the older ones, else the new ones.
+    pub fn locks_failed(&self, at: usize) -> bool {
+        let (directory, marks) = (self.copy(), sandbox());
+        let (path, mark) = (directory.path(), marks.path().join("fired"));
+        let mut command = program(path, self.scenario.command);
+        disturb(&mut command, Fault::Once, at, &mark);
+        let ran = command.env("FAULT_LOCKS", "only").output().unwrap();
+        let when = format!("lock {at}: {}", String::from_utf8_lossy(&ran.stderr));
+        let expected = match ran.status.code() {
+            Some(2) => &self.old,
+            Some(0 | 3) => &self.new,
+            code => panic!("{code:?}, {when}"),
+        };
+        assert!(self.outputs(path) == *expected, "{when}");
+        self.check_next_run(path, &when);
+        !fired(&mark).is_empty()
+    }
+
     /// After a killed run, lets the next one fail. Then checks that outputs that are replaced
     /// together are all old or all new.
     fn check_failing_run(&self, directory: &Path, when: &str) {

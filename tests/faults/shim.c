@@ -2,6 +2,7 @@
  *
  * FAULT_MODE: once = only this call; full = this call and all later ones that need space;
  * kill = the process dies at this call. FAULT_FIRED: a file that names the call.
+ * FAULT_LOCKS=only: the calls that take and release locks are counted instead.
  * FAULT_EXCHANGE=no: the kernel cannot exchange two files, as of some file systems. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,12 +25,14 @@ static long at;
 static long calls;
 static const char *mode;
 static long fired = -1;
+static int locks_only;
 
 __attribute__((constructor)) static void begin(void) {
     const char *number = getenv("FAULT_AT");
     const char *exchange = getenv("FAULT_EXCHANGE");
     at = number ? atol(number) : 0;
     mode = getenv("FAULT_MODE");
+    locks_only = getenv("FAULT_LOCKS") != NULL;
     if (exchange && strcmp(exchange, "no") == 0) {
         struct sock_filter filter[] = {
             BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -50,7 +53,7 @@ __attribute__((constructor)) static void begin(void) {
 
 /* Whether this call fails. */
 static int fails(const char *name, int takes_space) {
-    if (at == 0 || !mode) return 0;
+    if (at == 0 || !mode || locks_only != (strcmp(name, "lock") == 0)) return 0;
     long call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
     int is_full = strcmp(mode, "full") == 0;
     if (is_full ? call < at || !takes_space : call != at) return 0;
@@ -129,6 +132,19 @@ ssize_t copy_file_range(int in, off_t *from, int out, off_t *to, size_t count, u
     }
 SYNC(fsync)
 SYNC(fdatasync)
+
+/* SQLite takes and releases its locks with it. */
+#define FCNTL(name)                                                                   \
+    int name(int fd, int command, ...) {                                              \
+        va_list rest;                                                                 \
+        va_start(rest, command);                                                      \
+        void *argument = va_arg(rest, void *);                                        \
+        va_end(rest);                                                                 \
+        if (command == F_SETLK && is_file(fd) && fails("lock", 0)) return -1;         \
+        return REAL(int, name, int, int, ...)(fd, command, argument);                 \
+    }
+FCNTL(fcntl)
+FCNTL(fcntl64)
 
 #define TRUNCATE(name)                                                                \
     int name(int fd, off_t size) {                                                    \

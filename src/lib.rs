@@ -87,7 +87,8 @@ pub mod logs;
 pub mod net;
 #[doc(hidden)]
 pub mod robots;
-mod signatures;
+#[doc(hidden)]
+pub mod signatures;
 
 #[doc(hidden)]
 pub mod archive;

@@ -7,7 +7,7 @@
 
 mod members;
 
-pub(crate) use members::CardOptions;
+pub use members::CardOptions;
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use super::{identify::Identified, registry::Registry};
 use members::{Card, Compliance, host_of};
 
 /// The largest card.
-pub(crate) const CARD_BYTES_MAX: u64 = 256 << 10;
+pub const CARD_BYTES_MAX: u64 = 256 << 10;
 
 /// The longest name.
 const NAME_BYTES_MAX: usize = 100;
@@ -31,7 +31,7 @@ const BROWSERS: &str = include_str!("card/browsers.txt");
 
 /// A card as a row of a list of crawlers.
 #[derive(Debug)]
-pub(crate) struct CardRow {
+pub struct CardRow {
     /// The crawler's name.
     pub name: String,
     /// Its user agents, without wildcards.
@@ -48,7 +48,7 @@ pub(crate) struct CardRow {
 ///
 /// # Errors
 /// All mistakes, each with its line.
-pub(crate) fn read_card(
+pub fn read_card(
     path: &Path,
     text: &[u8],
     options: CardOptions<'_>,

@@ -16,7 +16,7 @@ pub mod product_token;
 pub(crate) mod address_times;
 pub mod bundled_ranges;
 pub mod cache;
-pub(crate) mod card;
+pub mod card;
 pub(crate) mod client_ranges;
 pub mod declared_name;
 mod fingerprint;

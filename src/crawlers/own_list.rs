@@ -12,7 +12,7 @@ use super::{builtin, card::CardRow, crawler::Crawler, identify::Identified};
 
 /// What became of a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Put {
+pub enum Put {
     /// No row had its name.
     Added,
     /// It replaced the row with its name.
@@ -21,7 +21,7 @@ pub(crate) enum Put {
 
 /// The cells of a list.
 #[derive(Clone, Debug)]
-pub(crate) struct OwnList {
+pub struct OwnList {
     path: PathBuf,
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -29,7 +29,7 @@ pub(crate) struct OwnList {
 
 impl OwnList {
     /// A list without rows and with all columns.
-    pub(crate) fn new(path: &Path) -> OwnList {
+    pub fn new(path: &Path) -> OwnList {
         let columns = COLUMNS.split(", ").map(str::to_owned).collect();
         OwnList { path: path.to_owned(), columns, rows: Vec::new() }
     }
@@ -62,7 +62,7 @@ impl OwnList {
     /// # Errors
     /// If the list would not be valid with it, or the row is about user agents of others; the list is
     /// as before.
-    pub(crate) fn put(&mut self, card: &CardRow) -> std::result::Result<Put, String> {
+    pub fn put(&mut self, card: &CardRow) -> std::result::Result<Put, String> {
         let mut list = self.clone();
         for (column, _) in &card.cells {
             list.add_column(column);
@@ -118,7 +118,7 @@ impl OwnList {
     }
 
     /// The list as CSV.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut out = csv::WriterBuilder::new().from_writer(Vec::new());
         for row in std::iter::once(&self.columns).chain(&self.rows) {
             out.write_record(row)

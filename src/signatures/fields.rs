@@ -28,7 +28,7 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
 
 /// A value.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum BareItem {
+pub enum BareItem {
     Integer(i64),
     /// In thousandths.
     Decimal(i64),
@@ -42,25 +42,25 @@ pub(crate) enum BareItem {
 
 /// Parameters in the order in which their names came first.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Parameters(Vec<(String, BareItem)>);
+pub struct Parameters(Vec<(String, BareItem)>);
 
 /// A value with parameters.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Item {
+pub struct Item {
     pub value: BareItem,
     pub parameters: Parameters,
 }
 
 /// The value of a key of a dictionary.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum Member {
+pub enum Member {
     Item(Item),
     List(Vec<Item>, Parameters),
 }
 
 /// Keys and their members, in the order in which the keys came first.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Dictionary(Vec<(String, Member)>);
+pub struct Dictionary(Vec<(String, Member)>);
 
 impl Parameters {
     /// The parameter `name`.
@@ -141,7 +141,7 @@ impl BareItem {
 
 impl Item {
     /// As headers have it.
-    pub(crate) fn to_text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
         out
@@ -155,7 +155,7 @@ impl Item {
 
 impl Member {
     /// As headers have it.
-    pub(crate) fn to_text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let mut out = String::new();
         match self {
             Member::Item(item) => item.write(&mut out),
@@ -177,7 +177,7 @@ impl Member {
 
 impl Dictionary {
     /// Reads the value of a header; `None` if it is no dictionary, or a very large one.
-    pub(crate) fn read(header: &[u8]) -> Option<Dictionary> {
+    pub fn read(header: &[u8]) -> Option<Dictionary> {
         let mut members = Vec::new();
         reader(header)?.dictionary(|reader, key, has_value| {
             let member = match has_value {
@@ -199,13 +199,13 @@ impl Dictionary {
     }
 
     /// All of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Member)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Member)> {
         self.0.iter().map(|(key, member)| (key.as_str(), member))
     }
 }
 
 /// Reads the value of a header that is one item; `None` if it is none.
-pub(crate) fn read_item(header: &[u8]) -> Option<Item> {
+pub fn read_item(header: &[u8]) -> Option<Item> {
     let mut reader = reader(header)?;
     reader.skip(b" ");
     let item = item(&mut reader)?;

@@ -20,7 +20,7 @@ const SECONDS_MAX: i64 = 100_000_000_000;
 
 /// A key, with the time in which its directory says that it may be used.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct PublicKey {
+pub struct PublicKey {
     /// Its JWK thumbprint (RFC 7638), which names it in signatures.
     pub thumbprint: String,
     pub(super) material: Material,
@@ -50,7 +50,7 @@ struct WireDirectory {
 ///
 /// # Errors
 /// If it is no directory of keys.
-pub(crate) fn read_keys(text: &[u8]) -> Result<(Vec<PublicKey>, usize), String> {
+pub fn read_keys(text: &[u8]) -> Result<(Vec<PublicKey>, usize), String> {
     let WireDirectory { keys: all } =
         serde_json::from_slice(text).map_err(|err| err.to_string())?;
     if all.len() > KEYS_MAX {
@@ -87,7 +87,7 @@ impl PublicKey {
     }
 
     /// The algorithm of RFC 9421 that its signatures use.
-    pub(crate) fn algorithm(&self) -> &'static str {
+    pub fn algorithm(&self) -> &'static str {
         match self.material {
             Material::Ed25519(_) => "ed25519",
             Material::P256(_) => "ecdsa-p256-sha256",
@@ -96,7 +96,7 @@ impl PublicKey {
     }
 
     /// Whether `signature` is one of `base` by this key.
-    pub(crate) fn verifies(&self, base: &[u8], signature: &[u8]) -> bool {
+    pub fn verifies(&self, base: &[u8], signature: &[u8]) -> bool {
         let verified = match &self.material {
             Material::Ed25519(key) => UnparsedPublicKey::new(&ED25519, key).verify(base, signature),
             Material::P256(key) => {
@@ -111,7 +111,7 @@ impl PublicKey {
     }
 
     /// Whether the directory allows its use at `time`, in seconds since the epoch.
-    pub(crate) fn may_be_used(&self, time: i64) -> bool {
+    pub fn may_be_used(&self, time: i64) -> bool {
         self.not_before.is_none_or(|first| first <= time)
             && self.expires.is_none_or(|end| time <= end)
     }
@@ -154,12 +154,12 @@ const SEQUENCE: u8 = 0x30;
 
 impl PublicKey {
     /// The key as a JWK with only the members that define it.
-    pub(crate) fn jwk(&self) -> String {
+    pub fn jwk(&self) -> String {
         self.material.jwk()
     }
 
     /// The key as OpenSSL reads it.
-    pub(crate) fn pem(&self) -> String {
+    pub fn pem(&self) -> String {
         let text = BASE64_STANDARD.encode(self.der());
         let mut pem = "-----BEGIN PUBLIC KEY-----\n".to_owned();
         let mut rest = text.as_str();
@@ -185,7 +185,7 @@ impl PublicKey {
     }
 
     /// A signature by this key as OpenSSL reads it, if that is not the form of RFC 9421.
-    pub(crate) fn other_form(&self, signature: &[u8]) -> Option<Vec<u8>> {
+    pub fn other_form(&self, signature: &[u8]) -> Option<Vec<u8>> {
         let Material::P256(_) = self.material else { return None };
         let (r, s) = signature.split_at_checked(32)?;
         Some(value(SEQUENCE, &[integer(r), integer(s)].concat()))

@@ -6,5 +6,5 @@
 
 pub(crate) mod base;
 pub(crate) mod check;
-pub(crate) mod fields;
-pub(crate) mod keys;
+pub mod fields;
+pub mod keys;

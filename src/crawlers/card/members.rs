@@ -25,7 +25,7 @@ const FORMULA_STARTS: &str = "=+-@'\u{ff1d}\u{ff0b}\u{ff0d}\u{ff20}";
 
 /// What the user says about a card.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CardOptions<'a> {
+pub struct CardOptions<'a> {
     /// The crawler's name, in place of that in the card.
     pub name: Option<&'a str>,
     /// The operator, which no card names.

@@ -9,6 +9,7 @@ use glob::MatchOptions;
 use serde::{Deserialize, Serialize};
 
 use crate::files::visible_entries;
+use crate::numbers::counted;
 
 /// Something to read.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -87,6 +88,26 @@ pub fn expand(arguments: &[OsString]) -> Vec<Source> {
     sources
 }
 
+/// A sentence about the directories that [`expand`] finds in directories of `arguments` and does not read; `None` if
+/// there are none. Empty ones and those that an argument names are not among them.
+pub(crate) fn unread_directories(arguments: &[OsString]) -> Option<String> {
+    let mut found = SourceList::default();
+    arguments.iter().for_each(|argument| found.add(argument));
+    let is_read = |directory: &Path| found.directories.iter().any(|read| read == directory);
+    let has_entries = |directory: &Path| visible_entries(directory).is_ok_and(|of| !of.is_empty());
+    let below = found.directories.iter().filter_map(|directory| visible_entries(directory).ok());
+    let unread: Vec<PathBuf> = below
+        .flatten()
+        .filter(|path| path.is_dir() && !is_read(path) && has_entries(path))
+        .collect();
+    Some(format!(
+        "not read: {} within the given directories; the first is {}; to read its files, name it, \
+         too",
+        counted(unread.len() as u64, "folder"),
+        unread.first()?.display()
+    ))
+}
+
 fn file(path: PathBuf) -> Source {
     Source { name: path.to_string_lossy().into_owned(), location: Location::File(path) }
 }
@@ -95,6 +116,8 @@ fn file(path: PathBuf) -> Source {
 #[derive(Default)]
 struct SourceList {
     paths: Vec<PathBuf>,
+    /// Directories whose files are among the paths.
+    directories: Vec<PathBuf>,
     /// Standard input, and missing files.
     others: Vec<Source>,
 }
@@ -140,6 +163,7 @@ impl SourceList {
 
     fn add_directory(&mut self, directory: &Path) {
         let before = self.paths.len();
+        self.directories.push(directory.to_owned());
         match visible_entries(directory) {
             Ok(entries) => self.paths.extend(entries.into_iter().filter(|path| !path.is_dir())),
             Err(err) => {
@@ -222,6 +246,27 @@ mod tests {
     #[test]
     fn a_directory_is_its_files_but_not_what_is_hidden_or_deeper() {
         check(&["logs"], &["logs/a.log.gz", "logs/b.log"]);
+    }
+
+    #[test]
+    fn directories_that_are_not_read_are_named() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        for directory in ["logs/below/deeper", "logs/empty", "logs/.hidden/x"] {
+            fs::create_dir_all(at(directory)).unwrap();
+        }
+        fs::write(at("logs/below/a.log"), "").unwrap();
+        let said = |names: &[&str]| {
+            let names: Vec<OsString> = names.iter().map(|name| at(name).into()).collect();
+            unread_directories(&names)
+        };
+        let why = said(&["logs"]).unwrap();
+        let start = "not read: 1 folder within the given directories; the first is ";
+        assert!(why.starts_with(start) && why.contains("logs/below;"), "{why}");
+        assert_eq!(said(&["logs", "logs/below"]), None, "a directory without entries is no loss");
+        assert_eq!(said(&["logs/below/a.log"]), None);
+        fs::write(at("logs/below/deeper/b.log"), "").unwrap();
+        assert!(said(&["logs/*"]).unwrap().contains("logs/below/deeper;"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::config::{audit_config::AuditConfig, setting::Fault};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
 use crate::input::copies::{DistinctLogs, without_copies};
-use crate::input::source::{Source, expand};
+use crate::input::source::{Source, expand, unread_directories};
 use crate::report::{outputs::Overwrite, summary_table::SummaryView};
 
 use super::audit::{AuditRun, Destination};
@@ -66,6 +66,7 @@ impl AuditJob {
             _ => self.logs,
         };
         let sources = named(expand(&logs), self.name)?;
+        unread_directories(&logs).iter().for_each(|what| console.warn(what));
         let (destination, format) = (self.destination, self.format);
         let defaults = config.clone().with_defaults();
         let collected = self.collected.as_ref().map(|(path, _)| path.as_path());

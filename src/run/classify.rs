@@ -20,7 +20,7 @@ use crate::classify::verdicts::{Layout, Verdicts, Width};
 use crate::config::setting::THREADS_MAX;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::input::source::{Location, Source, expand};
+use crate::input::source::{Location, Source, expand, unread_directories};
 use crate::judge::{Judge, messages::failure_messages, profile::CrawlerProfile};
 use crate::logs::format::Hints;
 use crate::numbers::{counted, grouped};
@@ -109,6 +109,7 @@ impl ClassifyRun {
         // In the order given: output rows keep the order of the input.
         let sources: Vec<Source> =
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
+        unread_directories(&self.lists).iter().for_each(|what| self.console.warn(what));
         self.check_files(&sources)?;
         self.check_threads()?;
         let registry = self.crawlers.registry()?;

@@ -13,7 +13,7 @@ use crate::deny::rules::{DenyRules, MARK, agent_groups, check_shares, network_gr
 use crate::deny::selection::{DEFAULT_CONDITION, DenySelection, Others};
 use crate::deny::{pattern::Anchors, pattern::HEADER, replay::Replay};
 use crate::error::{Error, Result};
-use crate::input::source::{Source, expand};
+use crate::input::source::{Source, expand, unread_directories};
 use crate::logs::format::Hints;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::report::threshold::Threshold;
@@ -81,6 +81,7 @@ impl DenyRun {
             return Err(refusal(&faults, console));
         }
         let sources = expand(&self.replay);
+        unread_directories(&self.replay).iter().for_each(|what| console.warn(what));
         self.check_files(&sources)?;
         let registry = registry(self.crawlers.as_deref())?;
         let condition = Threshold::parse(&self.condition, &registry)

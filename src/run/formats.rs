@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::audit::probe::examine;
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
-use crate::input::source::{Location, Source, expand};
+use crate::input::source::{Location, Source, expand, unread_directories};
 use crate::logs::format::Hints;
 use crate::report::formats_text::examined_text;
 use crate::report::outputs::{Outputs, Overwrite};
@@ -30,6 +30,7 @@ pub(crate) fn detect(
         return Err(refusal(&faults, console));
     }
     let sources = expand(logs);
+    unread_directories(logs).iter().for_each(|what| console.warn(what));
     let mut files = Outputs::new(Overwrite::Own);
     files.reads_sources("a log", &sources);
     console.begin_with(&files, TcpUse::None);

@@ -11,7 +11,7 @@ use crate::config::audit_config::AuditConfig;
 use crate::config::file::{ConfigError, ConfigFile, SiteConfig};
 use crate::config::setting::{Days, Fault};
 use crate::error::{Error, Result};
-use crate::input::source::{Source, expand};
+use crate::input::source::{Source, expand, unread_directories};
 use crate::nightly::days::{check_reports, day_directory, point_to_latest, tidy};
 use crate::nightly::events::of_site;
 use crate::nightly::ingest::{IngestProblems, SiteIngest};
@@ -113,6 +113,9 @@ impl<'a> Job<'a> {
         if !state.inputs(&self.site.name)?.is_empty() {
             return Ok(());
         }
+        if let Some(what) = unread_directories(&self.logs()) {
+            self.tell(MessageLevel::Warning, &what);
+        }
         let LogHosts { unnamed, is_any_named } = self.hosts(setup);
         match unnamed.first() {
             Some(log) if !is_any_named => {
@@ -140,7 +143,9 @@ impl<'a> Job<'a> {
         names.iter().for_each(|name| text += &format!("  {}\n", spelled_out(name)));
         let damages = plan.missing.iter().chain(&plan.damages);
         damages.for_each(|why| text += &format!("  {}\n", spelled_out(why)));
-        plan.passed_over.iter().for_each(|what| text += &format!("  ({})\n", spelled_out(what)));
+        let unread = unread_directories(&self.logs());
+        let passed_over = plan.passed_over.iter().chain(&unread);
+        passed_over.for_each(|what| text += &format!("  ({})\n", spelled_out(what)));
         let known = plan.seen.iter().collect::<BTreeSet<_>>().len();
         if known > 0 {
             text += &format!(
@@ -452,8 +457,11 @@ impl<'a> Job<'a> {
     }
 
     fn sources(&self) -> Vec<Source> {
-        let logs: Vec<OsString> = self.site.logs.iter().map(OsString::from).collect();
-        expand(&logs)
+        expand(&self.logs())
+    }
+
+    fn logs(&self) -> Vec<OsString> {
+        self.site.logs.iter().map(OsString::from).collect()
     }
 
     fn tell(&self, level: MessageLevel, what: &str) {

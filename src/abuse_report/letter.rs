@@ -5,7 +5,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
 
 use crate::audit::crawler_row::{ActorRow, Broken};
-use crate::audit::tally::identity_sources::IdentitySources;
+use crate::audit::tally::identity_sources::{IdentitySources, days_of};
 use crate::crawlers::identity::{Identity, Proof};
 use crate::digest::hexadecimal;
 use crate::error::{Error, Result};
@@ -76,14 +76,13 @@ fn opening(subject: &Subject<'_>, name: &str) -> String {
 
 fn identity(subject: &Subject<'_>) -> String {
     let name = &subject.crawler.name;
+    let not_on_list = not_on_list(subject);
     let lines = subject.rows.iter().map(|row| {
         let count = counted(row.tally.total().violations, "request");
-        let not_on_list = "the address is not on the operator's list of addresses that is named below, which \
-                           may be older than the address; any client can send this name";
         let meaning = match row.actor.1 {
             Identity::Verified => verified_by(row),
             Identity::Unverified => "the address was not checked; any client can send this name",
-            Identity::NotOnList => not_on_list,
+            Identity::NotOnList => &not_on_list,
             Identity::Spoofed => "the address does not belong to the operator",
         };
         format!("{count} {}: {meaning}\n", row.actor.1.as_str())
@@ -113,6 +112,21 @@ fn identity(subject: &Subject<'_>) -> String {
         text += &format!("Checked by DNS lookups that were kept, from {first} to {last}\n");
     }
     text
+}
+
+/// What it means that an address is on none of the lists of the crawler.
+fn not_on_list(subject: &Subject<'_>) -> String {
+    let bundled = subject.identities.bundled.as_ref();
+    let days = bundled.and_then(|bundled| {
+        let urls = bundled.of_crawlers.get(&subject.crawler.name)?;
+        days_of(urls.iter().filter_map(|url| bundled.lists.get(url).copied()))
+    });
+    format!(
+        "the address is not on {}'s list of addresses{}, which may be older than the address; any \
+         client can send this name",
+        visible(subject.crawler.known_operator().unwrap_or("the operator").as_bytes()),
+        days.map_or_else(String::new, |days| format!(" of {days}"))
+    )
 }
 
 /// What verifies the requests of a verified crawler.

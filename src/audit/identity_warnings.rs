@@ -7,11 +7,13 @@ use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::measures::sums::Span;
 use crate::merge::Merge;
 use crate::numbers::{counted, percent};
+use crate::table::escape::visible;
 use crate::time::UtcTime;
 
 use super::model::ReportModel;
 use super::tally::identity_sources::{
     BundledSources, IdentitySources, ListVersions, NameSources, RangeListSummary, RangeSources,
+    day, days_of,
 };
 
 /// The most days between a request and the DNS lookup that verified it.
@@ -82,13 +84,15 @@ pub(crate) fn identity_notes(audit: &ReportModel, identities: &IdentitySources) 
 /// How old the lists are that come with the program, if requests have this identity by them.
 fn by_bundled(audit: &ReportModel, bundled: &BundledSources, identity: Identity) -> Option<String> {
     let (mut requests, mut span) = (0_u64, None::<Span>);
-    let mut lists: BTreeSet<&str> = BTreeSet::new();
+    let (mut lists, mut operators) = (BTreeSet::<&str>::new(), BTreeSet::<&str>::new());
     for (_, (crawler, _), tally) in audit.actors().filter(|(_, actor, _)| actor.1 == identity) {
         let of_lists = tally.verification.iter().find(|(proof, _)| **proof == Proof::BundledList);
         let Some((_, &of_row)) = of_lists else { continue };
         requests = requests.saturating_add(of_row);
         span.absorb(tally.span);
-        let urls = bundled.of_crawlers.get(&audit.registry.crawler(crawler).name);
+        let crawler = audit.registry.crawler(crawler);
+        operators.insert(crawler.known_operator().unwrap_or(&crawler.name));
+        let urls = bundled.of_crawlers.get(&crawler.name);
         lists.extend(urls.into_iter().flatten().map(String::as_str));
     }
     let times = || lists.iter().filter_map(|url| bundled.lists.get(*url).copied());
@@ -102,21 +106,18 @@ fn by_bundled(audit: &ReportModel, bundled: &BundledSources, identity: Identity)
         }
         _ => String::new(),
     };
+    let operators: Vec<&str> = operators.into_iter().collect();
+    let found = match identity {
+        Identity::Verified => "verified by address lists".to_owned(),
+        _ => format!("not on the address lists of {}", visible(named(&operators).as_bytes())),
+    };
     (requests > 0).then(|| {
         format!(
-            "{} address lists that come with botaudit: {}; the lists are of {of_days}{distance}; \
-             for newer ones run: botaudit crawlers fetch-ranges DIR, then add --ip-ranges DIR",
-            if identity == Identity::Verified { "verified by" } else { "not on the" },
+            "{found} that come with botaudit: {}; the lists are of {of_days}{distance}; for newer \
+             ones run: botaudit crawlers fetch-ranges DIR, then add --ip-ranges DIR",
             counted(requests, "request")
         )
     })
-}
-
-/// The day of `times`, or the first and the last one.
-fn days_of(times: impl Iterator<Item = UtcTime>) -> Option<String> {
-    let days: BTreeSet<String> = times.map(day).collect();
-    let (first, last) = (days.first()?, days.last()?);
-    Some(if first == last { first.clone() } else { format!("{first} to {last}") })
 }
 
 fn day_count(from: UtcTime, to: UtcTime) -> String {
@@ -301,10 +302,6 @@ fn of_other_time(audit: &ReportModel, identities: &IdentitySources) -> Option<St
             if sources.is_empty() { String::new() } else { format!(" ({})", named(&sources)) },
         )
     })
-}
-
-fn day(time: UtcTime) -> String {
-    time.to_string().chars().take(10).collect()
 }
 
 /// Of which times a list is that has earlier versions.

@@ -82,7 +82,8 @@ fn a_first_run_verifies_and_says_how_old_the_lists_are() {
         )
     );
     let start = format!(
-        "not on the address lists that come with botaudit: 1 request; the lists are of {day}"
+        "not on the address lists of OpenAI that come with botaudit: 1 request; the lists are of \
+         {day}"
     );
     assert!(notes[2].starts_with(&start), "{notes:?}");
     assert_eq!((notes.len(), ran.stderr.as_str()), (3, ""));
@@ -91,7 +92,9 @@ fn a_first_run_verifies_and_says_how_old_the_lists_are() {
     sandbox.run("evidence report --crawler GPTBot --origin https://example.com -o case").exits(0);
     let letter = sandbox.text("case/letter.txt").replace('\n', " ");
     assert!(
-        letter.contains("1 request not-on-list: the address is not on the operator's list"),
+        letter.contains(&format!(
+            "1 request not-on-list: the address is not on OpenAI's list of addresses of {day}, which"
+        )),
         "{letter}"
     );
     assert!(joined(&ran.stdout).contains(&notes[1]), "{}", ran.stdout);

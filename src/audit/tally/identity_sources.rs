@@ -45,6 +45,18 @@ pub(crate) struct BundledSources {
     pub of_crawlers: BTreeMap<String, BTreeSet<String>>,
 }
 
+/// The day of `times`, or the first and the last one.
+pub(crate) fn days_of(times: impl Iterator<Item = UtcTime>) -> Option<String> {
+    let days: BTreeSet<String> = times.map(day).collect();
+    let (first, last) = (days.first()?, days.last()?);
+    Some(if first == last { first.clone() } else { format!("{first} to {last}") })
+}
+
+/// The day of `time`, in UTC.
+pub(crate) fn day(time: UtcTime) -> String {
+    time.to_string().chars().take(10).collect()
+}
+
 /// One list.
 #[derive(Clone, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct RangeListSummary {

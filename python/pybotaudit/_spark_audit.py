@@ -226,8 +226,8 @@ def _robots_errors(
     said = [text for _, text in errors[:_ROBOTS_ERRORS_MAX]]
     if len(errors) > len(said):
         more = len(errors) - len(said)
-        first = errors[len(said)][0]
-        said.append(f"{more} more robots.txt errors; botaudit lint {first} shows all")
+        shown = name if os.path.isdir(robots) else errors[len(said)][0]
+        said.append(f"{more} more robots.txt errors; botaudit lint {shown} shows all")
     return said
 
 

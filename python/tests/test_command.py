@@ -68,7 +68,7 @@ def test_a_closed_pipe_is_not_an_error() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")
 def test_a_run_is_confined(tmp_path: Path) -> None:
     (tmp_path / "urls").write_text("https://a.example/\n")
-    (tmp_path / "robots.txt").write_text("")
+    (tmp_path / "robots.txt").write_text("User-agent: *\nDisallow:\n")
     run = command(
         "-v", "classify", "--robots", tmp_path / "robots.txt", "--token", "a", tmp_path / "urls"
     )

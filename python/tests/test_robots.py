@@ -87,8 +87,8 @@ def test_parts_of_one_file() -> None:
         robots.crawl_delay()  # type: ignore[call-overload]
     public = {name for name in dir(robots) if name[0] != "_"}
     assert public == {
-        "body", "crawl_delay", "dialect", "groups", "is_allowed", "matcher", "parse", "rules",
-        "sitemaps",
+        "body", "crawl_delay", "dialect", "from_file", "groups", "is_allowed", "matcher", "parse",
+        "rules", "sitemaps",
     }  # fmt: skip
 
 

@@ -750,15 +750,16 @@ def test_one_process_audits_a_group(workplace: Path, monkeypatch: pytest.MonkeyP
         "logs/gone.log": False
     }
     assert len(runs) <= 2 * 6 + 1
-    # What the command refuses is not tried again; what cannot be opened is.
+    # What the command counted as not understood is not tried again; what cannot be opened is.
     (workplace / "logs/text.log").write_bytes(b"".join(b"%d is a number\n" % n for n in range(99)))
     for name, attempts in [("logs/text.log", 1), ("logs/gone.log", 0)]:
         tries: list[str] = []
         opened = _audit_tasks.opened
         monkeypatch.setattr(_audit_tasks, "opened", lambda path: tries.append(path) or opened(path))  # noqa: B023
-        (row,) = audited(name, rate="50")
+        *tallies, row = audited(name, rate="50")
         monkeypatch.setattr(_audit_tasks, "opened", opened)
-        assert row["path"] == name and row["error"] and len(runs) == attempts
+        assert row["path"] == name and len(runs) == len(tallies) == attempts
+        assert (row["incomplete"] and row["warnings"]) if tallies else row["error"]
         assert len(tries) == (1 if attempts else 3)
 
 

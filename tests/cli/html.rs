@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::browser::{Script, Shown, browser, headless, show, show_with};
-use crate::program::{Sandbox, line, repository};
+use super::browser::{Script, Shown, browser, headless, show, show_with};
+use super::program::{Sandbox, line, repository};
 
 const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";

@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::chunks::{self, Setting};
-use crate::nightly::bytes;
-use crate::program::{Sandbox, gzip, line};
+use super::chunks::{self, Setting};
+use super::nightly::bytes;
+use super::program::{Sandbox, gzip, line};
 use crate::random::Random;
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";

@@ -7,10 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::calls::{AUDIT, TALLY};
+use super::calls::{AUDIT, TALLY};
+use super::scenario::{Contents, Scenario, Stage, contents, hidden, log, program, run, sandbox};
+use super::shim::{Fault, disturb, fired, without_exchange};
 use crate::random::Random;
-use crate::scenario::{Contents, Scenario, Stage, contents, hidden, log, program, run, sandbox};
-use crate::shim::{Fault, disturb, fired, without_exchange};
 
 const TWO_AT_ONCE: usize = 20;
 

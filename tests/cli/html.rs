@@ -37,7 +37,7 @@ fn a_page_sorts_and_filters_and_asks_for_nothing() {
         count.ends_with(" rows; charts show all") && !count.starts_with("2 of"),
         "all tables count: {count}"
     );
-    shown.says("10 crawlers made 166 requests that robots.txt disallowed");
+    shown.says("10 crawlers made 167 requests that robots.txt disallowed");
 }
 
 #[test]

@@ -41,3 +41,4 @@ mod messages;
 mod random;
 #[path = "../rep.rs"]
 mod rep;
+mod stoppable;

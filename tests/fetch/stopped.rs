@@ -9,6 +9,7 @@ use botaudit::archive::reader::Archive;
 use botaudit::url::origin::Origin;
 
 use super::server::{Server, response, send};
+use crate::stoppable::stoppable;
 
 /// A server that never answers.
 fn silent() -> Server {
@@ -21,6 +22,7 @@ fn silent() -> Server {
 fn start(directory: &Path, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_botaudit"));
     command.current_dir(directory).args(arguments);
+    let mut command = stoppable(&command);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

@@ -35,7 +35,7 @@ fn stop(child: Child, asked: &[&Server]) -> (i32, String) {
         thread::sleep(Duration::from_millis(10));
     }
     // The answers are passed from one thread to another.
-    thread::sleep(Duration::from_millis(300));
+    thread::sleep(Duration::from_secs(1));
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();

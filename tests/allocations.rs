@@ -1,7 +1,13 @@
 //! A verdict allocates nothing, by any interface of the library. A batch of a list keeps no
 //! robots.txt in memory.
+//!
+//! A program beside `all`, because it has an allocator of its own, as `damaged_tally` needs, too.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+mod damaged_tally;
+#[path = "../src/random.rs"]
+mod random;
 
 use allocation_counter::measure;
 

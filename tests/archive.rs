@@ -1,7 +1,5 @@
 //! Archives: written snapshots can be read, also after crashes and from untrusted files.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use std::path::Path;
 
 use botaudit::archive::Store;

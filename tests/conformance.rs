@@ -3,10 +3,6 @@
 //! Others run these cases against parsers of their own, so a wrong case is a wrong accusation. `tests/conformance/README.md`
 //! describes the format.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
-mod google_parser;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
@@ -132,7 +128,8 @@ fn every_case_is_what_the_parsers_answer() {
             let body = case.body();
             for Request { token, url, expected, rfc9309 } in &case.requests {
                 let location = format!("{}/{}: {token} {url}", document.topic, case.name);
-                let google = google_parser::ask(&body, token.as_bytes(), url.as_bytes(), decide);
+                let google =
+                    crate::google_parser::ask(&body, token.as_bytes(), url.as_bytes(), decide);
                 assert_eq!(Answer::from(google.decision.allowed), *expected, "{location}");
                 let botaudit = matcher(&body, Dialect::Google, token).is_allowed(url);
                 assert_eq!(Answer::from(botaudit), *expected, "botaudit: {location}");

@@ -1,12 +1,9 @@
 //! The registry, and the identification of crawlers by user agent.
 
-#![allow(clippy::unwrap_used)]
-
 #[path = "crawlers/directories.rs"]
 mod directories;
-#[path = "../src/random.rs"]
-mod random;
 
+use crate::random::Random;
 use botaudit::crawlers::borders::whole;
 use botaudit::crawlers::browser::is_browser;
 use botaudit::crawlers::cache::{UserAgentCache, identify_cached};
@@ -17,7 +14,6 @@ use botaudit::crawlers::identify::Identified;
 use botaudit::crawlers::registry::Registry;
 use botaudit::robots::model::StarGroups;
 use botaudit::robots::product_token::USER_AGENT_BYTES_MAX;
-use random::Random;
 use regex_automata::{meta, util::syntax};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -248,7 +244,7 @@ fn the_search_for_literals_changes_no_answer() {
         check(&oracle, &registry, part, &mut cache);
     }
     for _ in 0..2000 {
-        let user_agent = random.mix(&parts);
+        let user_agent = mix(&mut random, &parts);
         check(&oracle, &registry, &user_agent, &mut cache);
     }
 }
@@ -431,29 +427,27 @@ fn parts(registry: &Registry) -> Vec<Vec<u8>> {
     parts
 }
 
-impl Random {
-    /// Up to four parts, some cut, some in another case, some with a gap.
-    fn mix(&mut self, parts: &[Vec<u8>]) -> Vec<u8> {
-        let mut mixed = Vec::new();
-        for _ in 0..=self.below(4) {
-            let mut part = parts[self.below(parts.len())].clone();
-            match self.below(6) {
-                0 => part.truncate(self.below(part.len() + 1)),
-                1 => part.make_ascii_uppercase(),
-                2 => part.make_ascii_lowercase(),
-                3 if !part.is_empty() => {
-                    let index = self.below(part.len());
-                    part[index] ^= 1 << self.below(8);
-                }
-                _ => {}
+/// Up to four parts, some cut, some in another case, some with a gap.
+fn mix(random: &mut Random, parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut mixed = Vec::new();
+    for _ in 0..=random.below(4) {
+        let mut part = parts[random.below(parts.len())].clone();
+        match random.below(6) {
+            0 => part.truncate(random.below(part.len() + 1)),
+            1 => part.make_ascii_uppercase(),
+            2 => part.make_ascii_lowercase(),
+            3 if !part.is_empty() => {
+                let index = random.below(part.len());
+                part[index] ^= 1 << random.below(8);
             }
-            mixed.extend(part);
-            if self.below(2) == 0 {
-                mixed.push(b' ');
-            }
+            _ => {}
         }
-        mixed
+        mixed.extend(part);
+        if random.below(2) == 0 {
+            mixed.push(b' ');
+        }
     }
+    mixed
 }
 
 fn name(registry: &Registry, identified: Identified) -> &str {

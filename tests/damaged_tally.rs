@@ -1,11 +1,6 @@
 //! Tallies of strangers and damaged ones. Any content is read and reported, or refused with the name
 //! of the file, and never takes more memory than is allowed.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
-#[path = "../src/random.rs"]
-mod random;
-
 use std::fmt::Write;
 use std::fs;
 use std::ops::Range;
@@ -13,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::random::Random;
 use allocation_counter::measure;
 use botaudit::audit::model::ReportModel;
 use botaudit::audit::tally::merge::name_damaged;
@@ -24,7 +20,6 @@ use botaudit::report::run::{EvidenceFile, run_json};
 use botaudit::report::summary::summary_text;
 use botaudit::report::table::Audited;
 use botaudit::report::tables::tables_of;
-use random::Random;
 
 /// The memory that the tallies here may take.
 const LIMIT: usize = 24 << 20;

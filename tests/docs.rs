@@ -1,8 +1,6 @@
 //! `docs/` matches the source: the files and functions that it names exist, and its layers are
 //! those of `tests/layers.rs`. Workflows take the code of others by its digest.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! The promises of the manifests: few crates for robots.txt alone, and the minimum Rust version.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -3,8 +3,6 @@
 //! All read from the text of `src/` and `crates/robots/src/`, of which the modules are names of `crate` in
 //! both packages.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! The library as an application sees it: only what the page of the crate names.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,13 +1,9 @@
 //! Lint, case by case: a robots.txt, and the lines with findings.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
-#[path = "../src/random.rs"]
-mod random;
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::random::Random;
 use botaudit::StarGroups;
 use botaudit::crawlers::registry::Registry;
 use botaudit::lint::catalogue::{Code, LINTS};
@@ -18,7 +14,6 @@ use botaudit::matcher::{reference, select};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::path::Dialect;
 use botaudit::url::path::prepare;
-use random::Random;
 
 /// Hostile files are linted in two sizes. Time proportional to the size is eight times as long for
 /// the large one; comparing each line with each other takes sixty-four times.
@@ -215,10 +210,8 @@ fn a_remark_that_is_not_kept_is_counted() {
     assert!(remarks.count(Code::UnreadLine) > 200_000);
 }
 
-impl Random {
-    fn text(&mut self, pieces: &[&str], pieces_max: usize) -> String {
-        (0..self.below(pieces_max + 1)).map(|_| pieces[self.below(pieces.len())]).collect()
-    }
+fn text_of(random: &mut Random, pieces: &[&str], pieces_max: usize) -> String {
+    (0..random.below(pieces_max + 1)).map(|_| pieces[random.below(pieces.len())]).collect()
 }
 
 fn random_robots_txt(random: &mut Random) -> Vec<String> {
@@ -229,7 +222,8 @@ fn random_robots_txt(random: &mut Random) -> Vec<String> {
         }
         for _ in 0..random.below(6) {
             let directive = ["Allow", "Disallow"][random.below(2)];
-            let pattern = random.text(&["a", "b", "/", "*", "$", "/index.html", "%61", "%2A"], 5);
+            let pattern =
+                text_of(random, &["a", "b", "/", "*", "$", "/index.html", "%61", "%2A"], 5);
             lines.push(format!("{directive}: /{pattern}"));
         }
     }
@@ -267,7 +261,7 @@ fn check_that_useless_rules_are_useless(dialect: Dialect) {
                 texts.each_ref().map(|text| select::select(text, &[token], StarGroups::Honoured));
             for _ in 0..60 {
                 let pieces = ["a", "b", "/", "$", "/index.html", "%61", "*"];
-                let path = format!("/{}", random.text(&pieces, 5));
+                let path = format!("/{}", text_of(&mut random, &pieces, 5));
                 let mut scratch = Vec::new();
                 let path = prepare(path.as_bytes(), dialect, &mut scratch);
                 let [was, is] = bound.each_ref().map(|bound| {

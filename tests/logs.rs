@@ -5,8 +5,6 @@
 //! forwarded addresses and the Referer if there are any; or `reject` or `skip` with the reason.
 //! Unprintable bytes are `\xHH`. The lines of a file are read in order, as in a log.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 use std::{fs, path::Path};
 
 use botaudit::input::{self, lines::lines};

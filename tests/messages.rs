@@ -1,10 +1,8 @@
 //! All messages of the program in one place: `messages.txt`, extracted from the source.
 //!
-//! The file shows every change of a message. After a change, run `UPDATE_MESSAGES=1 cargo test
-//! --test messages` and read the difference. Help texts, tables, the page and lint's catalogue have
-//! files of their own.
-
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+//! The file shows every change of a message. After a change, run `UPDATE_MESSAGES=1 cargo test --test all
+//! messages::` and read the difference. Help texts, tables, the page and lint's catalogue have files of
+//! their own.
 
 use std::fmt::Write;
 use std::fs;
@@ -169,7 +167,7 @@ fn the_list_of_messages_is_up_to_date() {
     let gone: Vec<&str> = known.lines().filter(|line| !messages.contains(line)).collect();
     assert!(
         messages == known,
-        "tests/messages.txt is out of date; run: UPDATE_MESSAGES=1 cargo test --test messages\n\
+        "tests/messages.txt is out of date; run: UPDATE_MESSAGES=1 cargo test --test all messages::\n\
          new: {new:#?}\ngone: {gone:#?}"
     );
 }

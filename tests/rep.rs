@@ -12,10 +12,8 @@
 //!
 //! Fields are parted by two spaces or more; `\xHH` is undone in all of them.
 
-mod google_parser;
-#[path = "../src/random.rs"]
-mod random;
-
+use crate::google_parser::ask;
+use crate::random::Random;
 use botaudit::matcher::compiled::CompiledPolicy;
 use botaudit::matcher::decision::{Decision, IndexedDecision};
 use botaudit::matcher::limits::Limits;
@@ -28,8 +26,6 @@ use botaudit::robots::model::{Directive, Rule};
 use botaudit::robots::parse::parse;
 use botaudit::url::path::Dialect;
 use botaudit::url::path::prepare;
-use google_parser::ask;
-use random::Random;
 
 /// The limits for each way of deciding.
 fn all_limits() -> Vec<Limits> {
@@ -186,11 +182,9 @@ fn unescape(text: &str) -> Vec<u8> {
     bytes
 }
 
-impl Random {
-    fn text(&mut self, parts: &[&[u8]], parts_max: usize) -> Vec<u8> {
-        let count = self.below(parts_max + 1);
-        (0..count).flat_map(|_| parts[self.below(parts.len())].to_vec()).collect()
-    }
+fn text_of(random: &mut Random, parts: &[&[u8]], parts_max: usize) -> Vec<u8> {
+    let count = random.below(parts_max + 1);
+    (0..count).flat_map(|_| parts[random.below(parts.len())].to_vec()).collect()
 }
 
 /// Alphabets so small that most patterns nearly match.
@@ -212,7 +206,7 @@ fn random_rules_and_paths() {
         let rules: Vec<&Rule> = rules.iter().collect();
         let shown = || rules.iter().map(|rule| rule.written().escape_ascii().to_string() + " ");
         for _ in 0..4 {
-            let target = [&b"/"[..], &random.text(alphabet, 8)].concat();
+            let target = [&b"/"[..], &text_of(&mut random, alphabet, 8)].concat();
             for dialect in [Dialect::Google, Dialect::Rfc9309] {
                 let mut scratch = Vec::new();
                 let path = prepare(&target, dialect, &mut scratch);
@@ -226,7 +220,7 @@ fn random_rules_and_paths() {
 
 fn rule(random: &mut Random, alphabet: &[&[u8]]) -> Rule {
     let directive = [Directive::Allow, Directive::Disallow][random.below(2)];
-    let mut pattern = random.text(alphabet, 6);
+    let mut pattern = text_of(random, alphabet, 6);
     if random.below(8) > 0 {
         pattern.insert(0, b'/');
     }
@@ -249,7 +243,7 @@ fn random_large_sets() {
             .map(|limits| CompiledPolicy::new(&rules, Dialect::Google, limits))
             .collect();
         for _ in 0..100 {
-            let path = [&b"/"[..], &random.text(&words, 7)].concat();
+            let path = [&b"/"[..], &text_of(&mut random, &words, 7)].concat();
             let expected = reference::decide(&rules, Dialect::Google, &path);
             for policy in &policies {
                 assert_eq!(policy.decide(&path), expected, "{}", path.escape_ascii());
@@ -334,7 +328,7 @@ fn any_bytes_are_a_robots_txt() {
         b"\xff",
     ];
     for _ in 0..20_000 {
-        let text = random.text(&parts, 30);
+        let text = text_of(&mut random, &parts, 30);
         let (robots, findings) = parse(&text);
         let lines = text.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count() + 1;
         assert!(robots.lines as usize <= lines);

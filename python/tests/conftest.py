@@ -25,6 +25,9 @@ ANSWERS = [
 ]  # fmt: skip
 EPOCH = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
 
+# In the background of a script SIGINT is ignored, and programs inherit that, but not a handler.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class Snapshot(NamedTuple):
     """A row of a table of robots.txt files."""

@@ -5,8 +5,6 @@
 //! - `files`: manifests, directories, exports.
 //! - `git`: histories of repositories, also hostile ones.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 mod bench;
 mod files;
 mod git;

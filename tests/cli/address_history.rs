@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::identity::{GOOGLEBOT, GPTBOT, audit, identities, proofs, request, sandbox};
-use crate::program::Sandbox;
+use super::identity::{GOOGLEBOT, GPTBOT, audit, identities, proofs, request, sandbox};
+use super::program::Sandbox;
 
 fn git(sandbox: &Sandbox, folder: &str, day: &str, arguments: &[&str]) {
     let date = format!("{day}T12:00:00Z");

@@ -1,6 +1,6 @@
 //! Requests for robots.txt that were answered with something else.
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 /// About 30 kB, and about 4 kB after compression.
 fn robots_txt() -> String {

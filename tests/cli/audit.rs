@@ -1,6 +1,6 @@
 //! Audits: from log lines and rules to cells of tables.
 
-use crate::program::{Sandbox, line};
+use super::program::{Sandbox, line};
 
 const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";

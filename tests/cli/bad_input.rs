@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::program::{Sandbox, Table, gzip, line};
+use super::program::{Sandbox, Table, gzip, line};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const CHATGPT_USER: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0; \

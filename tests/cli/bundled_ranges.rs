@@ -1,7 +1,7 @@
 //! Identities by the address lists that come with the program.
 
-use crate::identity::{BYTESPIDER, GPTBOT, audit, identities, on, proofs, request, sandbox};
-use crate::program::{Sandbox, repository};
+use super::identity::{BYTESPIDER, GPTBOT, audit, identities, on, proofs, request, sandbox};
+use super::program::{Sandbox, repository};
 
 /// A network of GPTBot that comes with the program.
 const OF_GPTBOT: &str = "20.171.206.7";
@@ -165,7 +165,7 @@ fn an_option_switches_the_lists_off() {
 /// A list of the directory decides for its own times, and the lists of the program for what it lacks.
 #[test]
 fn a_directory_wins() {
-    let log = [request(OF_GPTBOT, GPTBOT), request("157.55.39.1", crate::identity::BINGBOT)];
+    let log = [request(OF_GPTBOT, GPTBOT), request("157.55.39.1", super::identity::BINGBOT)];
     let sandbox = sandbox(&log);
     let list = |times: &str| {
         let manifest = format!(

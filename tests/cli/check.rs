@@ -7,7 +7,7 @@ use botaudit::robots::parse::parse_body;
 use botaudit::url::path::Dialect;
 use botaudit::url::path::prepare;
 
-use crate::program::{Ran, repository, run_in};
+use super::program::{Ran, repository, run_in};
 
 const ROBOTS: &str = "sample-data/robots";
 const WWW: &str = "sample-data/robots/www.example.com.txt";

@@ -29,7 +29,7 @@ use botaudit::report::tables::tables_of;
 use botaudit::url::origin::Origin;
 use botaudit::url::path::Dialect;
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 /// Threads, and bytes per chunk.
 const WAYS: &[(usize, usize)] =

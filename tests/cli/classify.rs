@@ -11,7 +11,7 @@ use botaudit::robots::parse::parse_body;
 use botaudit::url::path::Dialect;
 use botaudit::url::path::prepare;
 
-use crate::program::{Ran, Sandbox, Table};
+use super::program::{Ran, Sandbox, Table};
 use crate::random::Random;
 
 const TEXTS: [&str; 4] = [
@@ -428,7 +428,7 @@ fn a_summary_says_what_does_not_fit_in_memory() {
 fn exit_codes_and_files() {
     let sandbox = sandbox();
     sandbox.write("u.txt", "https://h0.example/a\n");
-    sandbox.write("broken.gz", &crate::program::gzip(b"https://h0.example/a\n")[..20]);
+    sandbox.write("broken.gz", &super::program::gzip(b"https://h0.example/a\n")[..20]);
     let run = |options: &str| classify(&sandbox, options, "");
     run("--token bot -q u.txt --fail-on-disallowed").exits(1);
     run("--token bot -q broken.gz u.txt").exits(3).complains("broken.gz");

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Stdio};
 
-use crate::program::{Ran, Sandbox, Table};
+use super::program::{Ran, Sandbox, Table};
 
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -214,7 +214,7 @@ fn lists_in_utf_16_are_read() {
     let units = || "\u{feff}".encode_utf16().chain(text.encode_utf16());
     sandbox.write("little.csv", units().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
     let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
-    sandbox.write("big.csv.gz", crate::program::gzip(&big));
+    sandbox.write("big.csv.gz", super::program::gzip(&big));
     for list in ["little.csv", "big.csv.gz"] {
         let ran = classify(&sandbox, list, b"").exits(0);
         assert_eq!(Table::parse(&ran.stdout).cells("n verdict"), ["1 | disallowed", "2 | allowed"]);
@@ -255,7 +255,7 @@ fn nothing_judged_is_no_success() {
     let utf16: Vec<u8> =
         "\u{feff}".encode_utf16().chain(rules.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     for file in
-        [b"<!DOCTYPE html>\n<html>\n".to_vec(), crate::program::gzip(rules.as_bytes()), utf16]
+        [b"<!DOCTYPE html>\n<html>\n".to_vec(), super::program::gzip(rules.as_bytes()), utf16]
     {
         sandbox.write("robots/k.example.txt", &file);
         let list = b"https://h.example/b\nhttps://k.example/a\n";

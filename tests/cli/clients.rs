@@ -1,7 +1,7 @@
 //! All lines of the logs by the class of their client, and the sample of browsers.
 
-use crate::identity::{BYTESPIDER, GPTBOT};
-use crate::program::{Sandbox, line, repository};
+use super::identity::{BYTESPIDER, GPTBOT};
+use super::program::{Sandbox, line, repository};
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
 const ROBOTS: &str = "User-agent: *\nDisallow: /private\n";

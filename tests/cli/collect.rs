@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crate::infer_outages::{DAY, log};
-use crate::names::{NameServer, Udp, ZONE, log_of_names};
-use crate::program::{Ran, Sandbox};
+use super::infer_outages::{DAY, log};
+use super::names::{NameServer, Udp, ZONE, log_of_names};
+use super::program::{Ran, Sandbox};
 
 const KEY: &str = "sixteen-letters!";
 const AUDIT: &str = "audit -q --robots robots.txt --origin https://a.example";

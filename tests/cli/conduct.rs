@@ -1,7 +1,7 @@
 //! Conduct of crawlers besides violations: fetches of robots.txt, delays.
 
-use crate::chunks::{self, Setting};
-use crate::program::{Sandbox, line};
+use super::chunks::{self, Setting};
+use super::program::{Sandbox, line};
 
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const SEARCHBOT: &str =

@@ -1,7 +1,7 @@
 //! An audit with the settings of a site of a configuration file.
 
-use crate::nightly::{GPTBOT, ROBOTS};
-use crate::program::{Ran, Sandbox, line};
+use super::nightly::{GPTBOT, ROBOTS};
+use super::program::{Ran, Sandbox, line};
 
 const SHOP: &str = "[defaults]\nip = \"mask\"\nmin_parse_rate = 50\n[sites.shop]\nlogs = [\"logs/shop.log*\"]\n\
                     robots = \"robots.txt\"\norigin = \"https://shop.example\"\nevidence = \"evidence.csv\"\n";

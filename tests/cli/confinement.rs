@@ -5,7 +5,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 const LINE: &str = "192.0.2.1 - - [20/Mar/2026:12:00:00 +0000] \"GET /private HTTP/1.1\" 200 5 \"-\" \
                     \"Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)\"\n";

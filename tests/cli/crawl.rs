@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::program::{Sandbox, gzip};
+use super::program::{Sandbox, gzip};
+use super::random_world::{CRAWLERS, HOSTS, Request, UNSEEN, World, utc};
 use crate::random::Random;
-use crate::random_world::{CRAWLERS, HOSTS, Request, UNSEEN, World, utc};
 
 /// The two records of a request at `time` and its answer.
 fn exchange(url: &str, time: &str, user_agent: &str, answer: &str) -> [String; 2] {

@@ -1,6 +1,6 @@
 //! `botaudit crawlers`: shows and checks the registry.
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 #[test]
 fn everybody_is_listed_with_evidence() {

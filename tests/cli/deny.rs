@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::program::{Ran, Sandbox, line};
+use super::program::{Ran, Sandbox, line};
 
 /// What may stand before a name in rules, and what after it.
 const BEFORE: &str = r"(?:^|[\x00-\x2C\x2E\x2F\x3A-\x40\x5B-\x5E\x60\x7B-\x7F])";

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::program::{Ran, Sandbox, gzip, repository};
+use super::program::{Ran, Sandbox, gzip, repository};
 
 /// `curl` returns a file: no test uses the network.
 const CURL: &str = "#!/bin/sh\ncat \"$SANDBOX/robots.txt\"\n";
@@ -97,7 +97,7 @@ impl DocumentSandbox {
             }
         };
         self.sandbox.write("var/log/apache2/other_vhosts_access.log", vhosts);
-        let (warc, index) = crate::crawl::example();
+        let (warc, index) = super::crawl::example();
         self.sandbox.write_gz("crawl.warc.gz", warc);
         self.sandbox.write("crawl.cdxj", index);
     }

@@ -16,8 +16,8 @@ use std::path::Path;
 use botaudit::report::tables::all_schemas;
 use botaudit::table::schema::{Column, TableSchema};
 
-use crate::document_sandbox::DocumentSandbox;
-use crate::program::repository;
+use super::document_sandbox::DocumentSandbox;
+use super::program::repository;
 
 /// The columns of docs/reports.md begin after this line.
 const GENERATED: &str = "<!-- Generated from src/report/tables by scripts/update-expected. -->\n";

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{Ran, Sandbox, line};
+use super::program::{Ran, Sandbox, line};
 
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";

@@ -1,6 +1,6 @@
 //! `botaudit formats`: lists the formats and detects the format of a log.
 
-use crate::program::{Sandbox, line};
+use super::program::{Sandbox, line};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 
@@ -61,7 +61,7 @@ fn the_detected_format_and_the_unexplained_lines_are_shown() {
 #[test]
 fn damage_is_reported() {
     let sandbox = Sandbox::new();
-    let gzip = crate::program::gzip(line(1, "/", 200, BINGBOT).repeat(100).as_bytes());
+    let gzip = super::program::gzip(line(1, "/", 200, BINGBOT).repeat(100).as_bytes());
     sandbox.write("access.log.gz", &gzip[..gzip.len() - 3]);
     let ran = sandbox.run("formats detect access.log.gz").exits(2);
     assert!(ran.stdout.contains("damage    truncated gzip stream at byte"), "{}", ran.stdout);

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::nightly::GPTBOT;
-use crate::program::{Sandbox, gzip, line, repository};
+use super::nightly::GPTBOT;
+use super::program::{Sandbox, gzip, line, repository};
 
 /// The lines of a screen.
 const SCREEN_LINES: usize = 40;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::chunks::{self, Setting};
-use crate::program::Sandbox;
+use super::chunks::{self, Setting};
+use super::program::Sandbox;
 
 const HEADER: &str = "origin,fetched_at,status,path,max_age\n";
 

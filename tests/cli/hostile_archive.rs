@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use crate::program::{Sandbox, line};
+use super::program::{Sandbox, line};
 
 const TIME_MAX: Duration = Duration::from_secs(60);
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::browser::{Script, Shown, browser, headless, show, show_with};
-use crate::program::{Sandbox, line, repository};
+use super::browser::{Script, Shown, browser, headless, show, show_with};
+use super::program::{Sandbox, line, repository};
 
 const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
@@ -37,7 +37,7 @@ fn a_page_sorts_and_filters_and_asks_for_nothing() {
         count.ends_with(" rows; charts show all") && !count.starts_with("2 of"),
         "all tables count: {count}"
     );
-    shown.says("10 crawlers made 166 requests that robots.txt disallowed");
+    shown.says("10 crawlers made 167 requests that robots.txt disallowed");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::chunks::{self, Setting};
-use crate::program::Sandbox;
+use super::chunks::{self, Setting};
+use super::program::Sandbox;
 
 const CRAWLER: &str = "GPTBot/1.2";
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::program::{Sandbox, Table, repository};
+use super::program::{Sandbox, Table, repository};
 
 /// The directory of each version.
 fn versions() -> Vec<PathBuf> {

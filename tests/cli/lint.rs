@@ -2,7 +2,7 @@
 
 use botaudit::lint::catalogue::LINTS;
 
-use crate::program::{Ran, Sandbox, line};
+use super::program::{Ran, Sandbox, line};
 
 const CLEAN: &[u8] = b"User-agent: *\nDisallow: /admin/\n";
 const INFO: &[u8] = b"User-agent: *\nDisallow: /a\nDisallow: /a\n";

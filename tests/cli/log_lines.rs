@@ -1,6 +1,6 @@
 //! Log lines: time windows, parse rates, origins, addresses.
 
-use crate::program::{Sandbox, line};
+use super::program::{Sandbox, line};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";

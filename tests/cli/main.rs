@@ -44,7 +44,6 @@
 //! - `merge`: tallies of parts, merged.
 //! - `promises`: what operators promise, and cards of agents.
 //! - `reactions`: what crawlers do after a change of robots.txt.
-//! - `random`: numbers that look random, as unit tests use them.
 //! - `random_world`: random robots.txt files and requests.
 //! - `referrals`: visits that products sent.
 //! - `repeated_logs`: the same lines in several logs.
@@ -62,8 +61,6 @@
 //! - `taken`: what crawlers requested and got, computed again from the requests.
 //! - `terminal`: notes, colors, and lines that fit the terminal.
 //! - `threshold`: conditions that make a run fail.
-
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 mod address_history;
 mod altered_answers;
@@ -114,8 +111,6 @@ mod parse_rate;
 mod pictures;
 mod program;
 mod promises;
-#[path = "../../src/random.rs"]
-mod random;
 mod random_world;
 mod reactions;
 mod referrals;

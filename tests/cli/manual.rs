@@ -1,6 +1,6 @@
 //! First steps, completions and manual pages.
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 #[test]
 fn without_a_command_it_shows_what_to_type() {

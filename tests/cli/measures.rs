@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::nightly::bytes;
+use super::nightly::bytes;
+use super::random_world::{CRAWLERS, DAY, File, HOSTS, Request, UNSEEN, World, utc};
 use crate::random::Random;
-use crate::random_world::{CRAWLERS, DAY, File, HOSTS, Request, UNSEEN, World, utc};
 
 /// Fetches, gaps, other requests, and those on an old copy.
 type FetchSums = (u64, Vec<i64>, u64, u64);

@@ -18,10 +18,10 @@ use botaudit::input::source::expand;
 use botaudit::judge::Judge;
 use botaudit::url::path::Dialect;
 
-use crate::identity::GOOGLEBOT;
-use crate::names::{NameServer, Udp, ZONE};
-use crate::nightly::{bytes, on};
-use crate::program::{Sandbox, gzip, line, repository};
+use super::identity::GOOGLEBOT;
+use super::names::{NameServer, Udp, ZONE};
+use super::nightly::{bytes, on};
+use super::program::{Sandbox, gzip, line, repository};
 use crate::random::Random;
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";

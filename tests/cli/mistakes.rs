@@ -1,6 +1,6 @@
 //! Common mistakes: each message names the cause and the next step.
 
-use crate::program::{Ran, Sandbox, line};
+use super::program::{Ran, Sandbox, line};
 
 const BOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";

@@ -10,10 +10,10 @@ use jiff::Timestamp;
 use simple_dns::rdata::{A, AAAA, CNAME, PTR, RData};
 use simple_dns::{CLASS, Name, Packet, PacketFlag, RCODE, ResourceRecord};
 
-use crate::identity::{
+use super::identity::{
     self, BINGBOT, BYTESPIDER, GOOGLEBOT, GPTBOT, identities, on, proofs, request, sandbox,
 };
-use crate::program::{Ran, Sandbox};
+use super::program::{Ran, Sandbox};
 
 /// A name server on loopback. `zone` has a line for each question: its name, then the records,
 /// `REFUSED`, or `SILENCE`; other names do not exist. Counts questions.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::program::{Ran, Sandbox, gzip, line, text_of};
+use super::program::{Ran, Sandbox, gzip, line, text_of};
 
 pub const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 pub const ROBOTS: &str = "User-agent: *\nDisallow: /private\n";

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::nightly::{GPTBOT, ROBOTS, bytes, on};
-use crate::program::{Sandbox, gzip, line};
+use super::nightly::{GPTBOT, ROBOTS, bytes, on};
+use super::program::{Sandbox, gzip, line};
 use crate::random::Random;
 
 const CONFIG: &str = "[sites.shop]\nlogs = [\"logs/*.log*\"]\nrobots = \"robots.txt\"\norigin = \"https://shop.example\"\n";

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::time::{Duration, SystemTime};
 
-use crate::browser::{browser, show};
-use crate::nightly::{GPTBOT, ROBOTS, on};
-use crate::program::{Sandbox, line, repository, text_of};
+use super::browser::{browser, show};
+use super::nightly::{GPTBOT, ROBOTS, on};
+use super::program::{Sandbox, line, repository, text_of};
 use botaudit::report::metrics::METRICS;
 
 const CONFIG: &str = "[sites.shop]\nlogs = [\"shop.log*\"]\nrobots = \"robots.txt\"\norigin = \"https://shop.example\"\n";

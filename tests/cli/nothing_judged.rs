@@ -3,7 +3,7 @@
 
 use std::net::TcpListener;
 
-use crate::program::{Ran, Sandbox, gzip, line};
+use super::program::{Ran, Sandbox, gzip, line};
 
 const BOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 /// A person asks ChatGPT for a page, so robots.txt does not bind it.

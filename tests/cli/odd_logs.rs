@@ -1,6 +1,6 @@
 //! Logs with other line ends or encodings, and logs of which most cannot be read.
 
-use crate::program::{Ran, Sandbox, gzip, line};
+use super::program::{Ran, Sandbox, gzip, line};
 use crate::random::Random;
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";

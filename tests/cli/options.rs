@@ -12,8 +12,8 @@ use botaudit::config::audit_config::OPTIONS;
 use botaudit::config::option::{Class, InPython, Needs, OptionEntry};
 use botaudit::config::option_value::Kind;
 
-use crate::documents::{check_page, read};
-use crate::program::{Sandbox, line, repository};
+use super::documents::{check_page, read};
+use super::program::{Sandbox, line, repository};
 
 /// The options are in this page after this line.
 const GENERATED: &str =

@@ -5,10 +5,11 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::chunks::{self, Setting};
-use crate::nightly::bytes;
-use crate::program::{Sandbox, gzip, line};
+use super::chunks::{self, Setting};
+use super::nightly::bytes;
+use super::program::{Sandbox, gzip, line};
 use crate::random::Random;
+use crate::stoppable::stoppable;
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 
@@ -187,11 +188,11 @@ fn a_run_that_is_stopped_leaves_the_previous_report() {
     sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
     let before = sandbox.text("report/run.json");
     for (signal, code) in [("INT", Some(130)), ("TERM", Some(130)), ("KILL", None)] {
-        let mut child = sandbox
-            .command("audit --robots robots.txt -o report --evidence evidence.csv -")
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let audit =
+            sandbox.command("audit --robots robots.txt -o report --evidence evidence.csv -");
+        let mut audit = stoppable(&audit);
+        audit.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = audit.spawn().unwrap();
         // It stays open: at the end of the log, the run might end before it sees the signal.
         let mut log = child.stdin.take().unwrap();
         log.write_all(line(1, "/private", 200, BINGBOT).as_bytes()).unwrap();

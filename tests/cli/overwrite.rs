@@ -1,6 +1,6 @@
 //! No output is an input, and no foreign file is overwritten.
 
-use crate::program::{Ran, Sandbox, gzip, line, run_in};
+use super::program::{Ran, Sandbox, gzip, line, run_in};
 
 const ROBOTS: &str = "User-agent: *\nDisallow: /private\n";
 

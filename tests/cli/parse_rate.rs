@@ -1,7 +1,7 @@
 //! Logs of which the lines of crawlers, or others, cannot be read are no all-clear; nor are logs whose columns are others
 //! than they seem.
 
-use crate::program::{Ran, Sandbox, gzip, line};
+use super::program::{Ran, Sandbox, gzip, line};
 
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";

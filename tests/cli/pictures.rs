@@ -7,8 +7,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::browser::{browser, headless};
-use crate::program::{Sandbox, repository};
+use super::browser::{browser, headless};
+use super::program::{Sandbox, repository};
 
 /// The side of a square in pixels.
 const SQUARE: usize = 26;

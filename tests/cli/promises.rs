@@ -1,6 +1,6 @@
 //! What operators promise, beside what their crawlers did: `crawlers import-card` and `promises.csv`.
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 const CARD: &str = r#"{
   "client_id": "https://bot.example/card",

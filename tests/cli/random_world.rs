@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 use crate::random::Random;
 
 pub const DAY: i64 = 86_400;

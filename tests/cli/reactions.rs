@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 const OLD: &str = "User-agent: *\nDisallow: /old\n";
 const NEW: &str = "# changed\nUser-agent: *\nDisallow: /shop\nDisallow: /cart\n";

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::nightly::on;
-use crate::program::{Sandbox, line};
+use super::nightly::on;
+use super::program::{Sandbox, line};
+use super::random_world::one;
 use crate::random::Random;
-use crate::random_world::one;
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";

@@ -1,6 +1,6 @@
 //! One test per bug, with a description of the bug.
 
-use crate::program::{Sandbox, line};
+use super::program::{Sandbox, line};
 
 /// A port that is no scheme's default always meant http, so that a file named `https_host_port.txt`
 /// did not apply.

@@ -4,7 +4,7 @@ use std::fs;
 
 use flate2::Compression;
 
-use crate::program::{Ran, Sandbox, gzip, line};
+use super::program::{Ran, Sandbox, gzip, line};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::nightly::bytes;
-use crate::program::{Sandbox, line, repository};
+use super::nightly::bytes;
+use super::program::{Sandbox, line, repository};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 

@@ -6,7 +6,7 @@ use botaudit::robots::model::StarGroups;
 use botaudit::robots::parse::parse_body;
 use botaudit::url::path::Dialect;
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 /// Three versions and an outage of one origin, and one that never answered.
 fn archive() -> Sandbox {

@@ -1,6 +1,6 @@
 //! `botaudit robots`: an archive from import to export, and the output of each command.
 
-use crate::program::{Ran, Sandbox, line};
+use super::program::{Ran, Sandbox, line};
 
 /// An archive of one origin: a file, its successor, a day without an answer, and no file.
 fn archive() -> Sandbox {

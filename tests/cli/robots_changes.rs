@@ -1,6 +1,6 @@
 //! `botaudit robots changes`: how the rules for crawlers changed through time.
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 const STAR: &str = "User-agent: *\nDisallow: /a\n";
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::program::{Sandbox, Table, repository};
+use super::program::{Sandbox, Table, repository};
 
 /// Compares each file of a report with the expected one, byte for byte.
 #[track_caller]

@@ -5,8 +5,8 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use ring::digest::{SHA256, digest};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 
-use crate::identity::{BINGBOT, GPTBOT};
-use crate::program::{Ran, Sandbox};
+use super::identity::{BINGBOT, GPTBOT};
+use super::program::{Ran, Sandbox};
 use crate::random::Random;
 
 pub const DUCK: &str = "DuckAssistBot/1.2; (+http://duckduckgo.com/duckassistbot.html)";

@@ -9,9 +9,9 @@ use ring::digest::{SHA256, digest};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 
-use crate::identity::GPTBOT;
-use crate::program::{Ran, Sandbox};
-use crate::signatures::{NOON, Signer, headers, line, sandbox, signed};
+use super::identity::GPTBOT;
+use super::program::{Ran, Sandbox};
+use super::signatures::{NOON, Signer, headers, line, sandbox, signed};
 
 /// A signature by RSA-PSS, a test vector of draft-meunier-webbotauth-httpsig-protocol for example.com.
 const BY_RSA: [&str; 3] = [

@@ -1,7 +1,7 @@
 //! Standard output as an output: `-` in the place of a file.
 
-use crate::nightly::GPTBOT;
-use crate::program::{Ran, Sandbox, Table, line, repository};
+use super::nightly::GPTBOT;
+use super::program::{Ran, Sandbox, Table, line, repository};
 use serde_json::Value;
 
 fn sandbox() -> Sandbox {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 use crate::random::Random;
 
 /// Name and user agent.

@@ -1,7 +1,7 @@
 //! Other outputs of a run: notes, colors, lines that fit the terminal.
 
-use crate::nightly::GPTBOT;
-use crate::program::{Sandbox, line, repository};
+use super::nightly::GPTBOT;
+use super::program::{Sandbox, line, repository};
 
 /// Two origins in one log, a robots.txt of one of them.
 fn sandbox() -> Sandbox {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::program::{Sandbox, line};
+use super::program::{Sandbox, line};
 
 const ROBOTS: &str = "User-agent: Google-Extended\n\
                       Disallow: /essays/\n\

@@ -1,6 +1,6 @@
 //! Which networks violations came from.
 
-use crate::program::Sandbox;
+use super::program::Sandbox;
 
 const CELLS: &str = "crawler network violations share";
 

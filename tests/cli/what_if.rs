@@ -1,7 +1,7 @@
 //! What a draft of a robots.txt would change.
 
-use crate::chunks::{self, Setting};
-use crate::program::{Sandbox, line};
+use super::chunks::{self, Setting};
+use super::program::{Sandbox, line};
 
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";

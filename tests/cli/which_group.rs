@@ -1,6 +1,6 @@
 //! Which group of robots.txt binds a client, and requests for which that is uncertain.
 
-use crate::program::{Sandbox, line};
+use super::program::{Sandbox, line};
 
 const ARCHIVE: &str = "AcmeArchive (compatible; heritrix/3.4.0-20200304 +https://acme.example/faq)";
 const HERITRIX: &str = "Mozilla/5.0 (compatible; heritrix/3.4.0 +https://acme.example)";

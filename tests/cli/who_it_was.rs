@@ -1,8 +1,8 @@
 //! One log with all kinds of clients: each stands in its class, by the proof that there is.
 
-use crate::identity::{BINGBOT, GOOGLEBOT, GPTBOT};
-use crate::program::Sandbox;
-use crate::signatures::{CHROME, DUCK, Signer, audit, import, line, signed};
+use super::identity::{BINGBOT, GOOGLEBOT, GPTBOT};
+use super::program::Sandbox;
+use super::signatures::{CHROME, DUCK, Signer, audit, import, line, signed};
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
 
@@ -32,7 +32,7 @@ fn log(duck: &Signer, openai: &Signer) -> Vec<String> {
 fn audited() -> Sandbox {
     let duck = Signer::new("assistbot.duckduckgo.com", 1);
     let openai = Signer::new("chatgpt.com", 2);
-    let sandbox = crate::signatures::sandbox(&log(&duck, &openai));
+    let sandbox = super::signatures::sandbox(&log(&duck, &openai));
     import(&sandbox, &duck, "2026-02-27").exits(0);
     import(&sandbox, &openai, "2026-02-27").exits(0);
     for (name, list) in [

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::scenario::{Scenario, Stage, program, run};
-use crate::shim::{Fault, disturb, fired};
+use super::scenario::{Scenario, Stage, program, run};
+use super::shim::{Fault, disturb, fired};
 
 pub const AUDIT: Scenario = Scenario {
     before: "audit -q --robots robots.txt -o report --evidence evidence.csv.gz old.log",

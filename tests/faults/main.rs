@@ -6,13 +6,8 @@
 //! - `calls`: each call that writes fails once, or kills the process.
 //! - `runs`: limits of the system, kills at random moments, and two runs at once.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod calls;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[path = "../../src/random.rs"]
-mod random;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod runs;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -7,10 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::calls::{AUDIT, TALLY};
+use super::calls::{AUDIT, TALLY};
+use super::scenario::{Contents, Scenario, Stage, contents, hidden, log, program, run, sandbox};
+use super::shim::{Fault, disturb, fired, without_exchange};
 use crate::random::Random;
-use crate::scenario::{Contents, Scenario, Stage, contents, hidden, log, program, run, sandbox};
-use crate::shim::{Fault, disturb, fired, without_exchange};
+use crate::stoppable::stoppable;
 
 const TWO_AT_ONCE: usize = 20;
 
@@ -228,7 +229,8 @@ fn stopped_runs_leave_nothing() {
     let directory = stage.copy();
     let path = directory.path();
     for (at, signal) in ["INT", "TERM", "HUP"].into_iter().cycle().take(18).enumerate() {
-        let mut child = spawn(path, AUDIT.command);
+        let mut run = stoppable(&program(path, AUDIT.command));
+        let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         thread::sleep(Duration::from_millis(4 + 2 * at as u64));
         let id = child.id().to_string();
         // The run may have ended.

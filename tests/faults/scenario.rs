@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::shim::{Fault, disturb, fired, without_exchange};
+use super::shim::{Fault, disturb, fired, without_exchange};
 
 /// The second one comes later.
 const CRAWLERS: [&str; 2] = ["bingbot/2.0", "GPTBot/1.2"];

@@ -13,7 +13,7 @@ use botaudit::net::outcome::FetchOutcome::{Failure, Status};
 use botaudit::net::settings::{ROBOTS_BYTES_MAX, Settings};
 use botaudit::url::origin::Origin;
 
-use super::server::{Server, deaf_port, hasty, listen, response, send};
+use super::server::{PATIENCE, Server, deaf_port, hasty, listen, relaxed, response, send};
 
 const RULES: &[u8] = b"User-agent: *\r\nDisallow: /pub\r\n";
 
@@ -47,6 +47,10 @@ impl FtpServer {
     }
 
     fn fetch(&self) -> Fetched {
+        fetch(&self.origin(), &relaxed())
+    }
+
+    fn fetch_hastily(&self) -> Fetched {
         fetch(&self.origin(), &hasty())
     }
 
@@ -90,7 +94,7 @@ fn transfer(listener: &TcpListener, data: Data) {
     match data {
         Data::Sends(bytes) => send(&mut stream, bytes),
         Data::Endless => while std::io::Write::write_all(&mut stream, &[b'#'; 65_536]).is_ok() {},
-        Data::FoundOutages => thread::sleep(Duration::from_secs(2)),
+        Data::FoundOutages => thread::sleep(2 * PATIENCE),
         Data::Deaf => {}
     }
 }
@@ -111,10 +115,11 @@ fn read_command(stream: &mut TcpStream) -> Option<String> {
 fn check(answer: Answer, data: Data, outcome: FetchOutcome, body: &[u8]) {
     let server = FtpServer::new(answer, data);
     let start = Instant::now();
-    let fetched = server.fetch();
+    let is_slow = outcome == Failure(Timeout);
+    let fetched = if is_slow { server.fetch_hastily() } else { server.fetch() };
     assert_eq!(fetched.outcome, outcome, "{} {:?}", fetched.note, server.commands.lock().unwrap());
     assert!(fetched.body == body, "{} bytes", fetched.body.len());
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
 }
 
 #[test]
@@ -192,7 +197,7 @@ fn what_is_no_dialogue_fails() {
             },
         );
         let origin = Origin::new(b"ftp", b"127.0.0.1", Some(port)).unwrap();
-        assert_eq!(fetch(&origin, &hasty()).outcome, Failure(InvalidResponse));
+        assert_eq!(fetch(&origin, &relaxed()).outcome, Failure(InvalidResponse));
     }
 }
 
@@ -210,7 +215,7 @@ fn a_file_that_does_not_come_whole_is_no_file() {
     check(mute, Data::Sends(RULES), Failure(Timeout), b"");
     let port = listen(drop);
     let origin = Origin::new(b"ftp", b"127.0.0.1", Some(port)).unwrap();
-    assert_eq!(fetch(&origin, &hasty()).outcome, Failure(Interrupted));
+    assert_eq!(fetch(&origin, &relaxed()).outcome, Failure(Interrupted));
 }
 
 #[test]
@@ -222,7 +227,7 @@ fn a_long_file_is_read_as_far_as_it_counts() {
 fn a_slow_dialogue_ends_in_time() {
     let port = listen(|mut stream| {
         send(&mut stream, b"220-");
-        for _ in 0..200 {
+        for _ in 0..3_000 {
             send(&mut stream, b"a");
             thread::sleep(Duration::from_millis(20));
         }
@@ -231,7 +236,7 @@ fn a_slow_dialogue_ends_in_time() {
     let origin = Origin::new(b"ftp", b"127.0.0.1", Some(port)).unwrap();
     let start = Instant::now();
     assert_eq!(fetch(&origin, &settings).outcome, Failure(Timeout));
-    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Responses with random damage: every fetch ends soon.
 
 use crate::random::Random;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use botaudit::net::fetch::fetch;
 use botaudit::net::settings::Settings;
 
-use super::server::{Server, hasty, response};
+use super::server::{PATIENCE, Server, hasty, response};
 
 #[test]
 fn random_damage_never_harms() {
@@ -26,7 +26,6 @@ fn random_damage_never_harms() {
     let mut random = Random::new();
     // A damaged redirect may lead anywhere, and no test uses the outside network.
     let settings = Settings { redirects_max: 0, ..hasty() };
-    let start = Instant::now();
     for _ in 0..400 {
         let mut damaged = whole[random.below(whole.len())].clone();
         for _ in 0..=random.below(4) {
@@ -41,7 +40,6 @@ fn random_damage_never_harms() {
         let shown = String::from_utf8_lossy(&damaged).into_owned();
         let once = Instant::now();
         let fetched = fetch(&Server::saying(damaged).origin(), &settings);
-        assert!(once.elapsed() < Duration::from_secs(4), "{shown}\n{}", fetched.outcome);
+        assert!(once.elapsed() < PATIENCE, "{shown}\n{}", fetched.outcome);
     }
-    assert!(start.elapsed() < Duration::from_secs(60));
 }

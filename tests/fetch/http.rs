@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +19,7 @@ use botaudit::url::origin::Origin;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::server::{Server, deaf_port, hasty, listen, response, send};
+use super::server::{PATIENCE, Server, deaf_port, hasty, listen, relaxed, response, send};
 
 const RULES: &[u8] = b"User-agent: *\nDisallow: /private\n";
 
@@ -65,7 +67,7 @@ fn asks_once_in_its_own_name() {
     let server = Server::saying(response("200 OK", "", RULES));
     let settings = Settings {
         user_agent: UserAgent::new("Example/1 (+https://example.com)").unwrap(),
-        ..hasty()
+        ..relaxed()
     };
     fetch(&server.origin(), &settings);
     let requests = server.requests.lock().unwrap();
@@ -119,7 +121,7 @@ fn an_interrupted_body_is_no_body() {
             thread::sleep(Duration::from_millis(50));
         });
         let origin = Origin::new(b"http", b"127.0.0.1", Some(port)).unwrap();
-        let fetched = fetch(&origin, &hasty());
+        let fetched = fetch(&origin, &relaxed());
         assert_eq!(fetched.outcome, Failure(Interrupted), "{length} {}", fetched.note);
         assert!(fetched.body.is_empty());
     }
@@ -164,9 +166,9 @@ fn a_flood_of_headers_ends() {
             },
         );
     let start = Instant::now();
-    let outcome = continues.fetch().outcome;
+    let outcome = fetch(&continues.origin(), &hasty()).outcome;
     assert!(matches!(outcome, Failure(Timeout | InvalidResponse)), "{outcome}");
-    assert!(start.elapsed() < Duration::from_secs(5));
+    assert!(start.elapsed() < PATIENCE);
 }
 
 #[test]
@@ -187,12 +189,12 @@ fn a_slow_server_is_not_waited_for() {
     for server in [
         Server::http(drip(20)),  // each byte in time, all of them not
         Server::http(drip(300)), // one byte too late
-        Server::http(|_, _| thread::sleep(Duration::from_secs(2))),
+        Server::http(|_, _| thread::sleep(2 * PATIENCE)),
     ] {
         let start = Instant::now();
         let fetched = fetch(&server.origin(), &settings);
         assert_eq!(fetched.outcome, Failure(Timeout), "{}", fetched.note);
-        assert!(start.elapsed() < Duration::from_millis(1200), "{:?}", start.elapsed());
+        assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
     }
 }
 
@@ -200,14 +202,19 @@ fn a_slow_server_is_not_waited_for() {
 fn a_long_body_is_read_as_far_as_it_counts() {
     let exact = vec![b'#'; ROBOTS_BYTES_MAX - 1];
     check(response("200 OK", "", &exact), Status(200), &exact);
-    let huge = Server::http(|_, stream| {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&sent);
+    let huge = Server::http(move |_, stream| {
         send(stream, b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n");
-        while stream.write_all(&[b'#'; 65_536]).is_ok() {}
+        while stream.write_all(&[b'#'; 65_536]).is_ok() {
+            counted.fetch_add(65_536, Ordering::Relaxed);
+        }
     });
-    let start = Instant::now();
     let fetched = huge.fetch();
     assert_eq!((fetched.outcome, fetched.body.len()), (Status(200), ROBOTS_BYTES_MAX));
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    // The rest is what buffers of the system hold.
+    let sent = sent.load(Ordering::Relaxed);
+    assert!(sent < 64 << 20, "{sent}");
     // Text after the cut does not matter.
     let cut = ["HTTP/1.1 200 OK\r\nContent-Length: 600000\r\n\r\n", &"#".repeat(520_000)].concat();
     check(cut, Status(200), &vec![b'#'; ROBOTS_BYTES_MAX]);
@@ -237,7 +244,7 @@ fn decodes_what_it_offered_and_no_bomb() {
 fn unreachable_servers_are_distinguished() {
     let check = |origin: &str, outcome: FetchOutcome| {
         let origin = Origin::parse(origin.as_bytes()).unwrap();
-        let fetched = fetch(&origin, &hasty());
+        let fetched = fetch(&origin, &relaxed());
         assert_eq!(fetched.outcome, outcome, "{origin}");
         assert!(!fetched.note.is_empty(), "{origin}");
         assert_eq!(fetched.final_url, format!("{origin}/robots.txt"));
@@ -253,12 +260,12 @@ fn unreachable_servers_are_distinguished() {
 #[test]
 fn a_private_host_is_asked_only_by_who_may() {
     let server = Server::saying(response("200 OK", "", RULES));
-    let settings = Settings { reach: Reach::Public, ..hasty() };
+    let settings = Settings { reach: Reach::Public, ..relaxed() };
     for host in ["127.0.0.1", "localhost"] {
         let origin = Origin::new(b"http", host.as_bytes(), Some(server.port)).unwrap();
         assert_eq!(fetch(&origin, &settings).outcome, NotAsked, "{host}");
     }
     assert!(server.requests.lock().unwrap().is_empty());
     let origin = Origin::new(b"http", b"localhost", Some(server.port)).unwrap();
-    assert_eq!(fetch(&origin, &hasty()).outcome, Status(200));
+    assert_eq!(fetch(&origin, &relaxed()).outcome, Status(200));
 }

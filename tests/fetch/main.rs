@@ -13,15 +13,11 @@
 //!
 //! No test uses the outside network.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
-
 mod batch;
 mod ftp;
 mod hostile;
 mod http;
 mod program;
-#[path = "../../src/random.rs"]
-mod random;
 mod ranges;
 mod redirects;
 mod rulings;

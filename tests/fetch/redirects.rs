@@ -6,7 +6,7 @@ use botaudit::net::outcome::FetchOutcome;
 use botaudit::net::outcome::FetchOutcome::{Failure, Status};
 use botaudit::net::settings::Settings;
 
-use super::server::{Server, deaf_port, hasty, path_of, response, send};
+use super::server::{Server, deaf_port, path_of, relaxed, response, send};
 
 const RULES: &[u8] = b"User-agent: *\nDisallow: /\n";
 
@@ -65,9 +65,9 @@ fn five_hops_are_followed_and_six_are_not() {
     assert!(fetched.body.is_empty());
     assert_eq!(server.requests.lock().unwrap().len(), 6);
 
-    let patient = Settings { redirects_max: 10, ..hasty() };
+    let patient = Settings { redirects_max: 10, ..relaxed() };
     assert_eq!(fetch(&chain(10).origin(), &patient).outcome, Status(200));
-    let stubborn = Settings { redirects_max: 0, ..hasty() };
+    let stubborn = Settings { redirects_max: 0, ..relaxed() };
     assert_eq!(fetch(&chain(1).origin(), &stubborn).outcome, Status(301));
 }
 
@@ -191,7 +191,7 @@ fn nothing_that_looks_like_a_redirect_is_one() {
 
 #[test]
 fn a_download_is_all_or_nothing() {
-    let settings = Settings { body_bytes_max: 100, ..hasty() };
+    let settings = Settings { body_bytes_max: 100, ..relaxed() };
     let get = |server: &Server| {
         download(&format!("{}/list.json", server.origin()), &settings)
             .map_err(|err| err.to_string())

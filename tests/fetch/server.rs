@@ -41,7 +41,7 @@ impl Server {
     }
 
     pub fn fetch(&self) -> Fetched {
-        fetch(&self.origin(), &hasty())
+        fetch(&self.origin(), &relaxed())
     }
 }
 
@@ -64,13 +64,26 @@ pub fn deaf_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
-/// Settings with short timeouts.
+/// What a test waits for that must come, also on a slow machine; and what a server waits that is to be
+/// given up is twice that.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Settings for a server that answers, or fails at once.
+pub fn relaxed() -> Settings {
+    Settings {
+        connect_timeout: PATIENCE,
+        read_timeout: PATIENCE,
+        total_timeout: PATIENCE,
+        ..Settings::default()
+    }
+}
+
+/// Settings for a server that is not waited for.
 pub fn hasty() -> Settings {
     Settings {
-        connect_timeout: Duration::from_secs(2),
         read_timeout: Duration::from_millis(400),
         total_timeout: Duration::from_secs(3),
-        ..Settings::default()
+        ..relaxed()
     }
 }
 

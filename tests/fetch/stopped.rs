@@ -9,6 +9,7 @@ use botaudit::archive::reader::Archive;
 use botaudit::url::origin::Origin;
 
 use super::server::{Server, response, send};
+use crate::stoppable::stoppable;
 
 /// A server that never answers.
 fn silent() -> Server {
@@ -21,6 +22,7 @@ fn silent() -> Server {
 fn start(directory: &Path, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_botaudit"));
     command.current_dir(directory).args(arguments);
+    let mut command = stoppable(&command);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -33,7 +35,7 @@ fn stop(child: Child, asked: &[&Server]) -> (i32, String) {
         thread::sleep(Duration::from_millis(10));
     }
     // The answers are passed from one thread to another.
-    thread::sleep(Duration::from_millis(300));
+    thread::sleep(Duration::from_secs(1));
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();

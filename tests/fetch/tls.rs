@@ -16,7 +16,7 @@ use rcgen::{
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::server::{Server, hasty, listen, read_head, response, send};
+use super::server::{Server, listen, read_head, relaxed, response, send};
 
 const RULES: &[u8] = b"User-agent: *\nDisallow: /\n";
 
@@ -69,7 +69,7 @@ fn trusting(pem: &str) -> Settings {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ca.pem");
     fs::write(&path, pem).unwrap();
-    Settings { trust: Trust::from_pem_file(&path).unwrap(), ..hasty() }
+    Settings { trust: Trust::from_pem_file(&path).unwrap(), ..relaxed() }
 }
 
 fn get(host: &str, port: u16, settings: &Settings) -> Fetched {
@@ -107,10 +107,10 @@ fn nobody_vouches_for_a_stranger() {
     let port = serve(certificate_for(&["localhost"], &unknown, (2020, 2999)));
     check("localhost", port, &trusting(&known.pem()), Failure(Tls));
     // The built-in authorities do not trust it either.
-    check("localhost", port, &hasty(), Failure(Tls));
+    check("localhost", port, &relaxed(), Failure(Tls));
     let key = KeyPair::generate().unwrap();
     let own = CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
-    check("localhost", serve((own, key)), &hasty(), Failure(Tls));
+    check("localhost", serve((own, key)), &relaxed(), Failure(Tls));
 }
 
 #[test]
@@ -119,12 +119,12 @@ fn what_does_not_speak_tls_fails() {
         send(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\nspeak plainly");
         read_head(&mut stream);
     });
-    check("127.0.0.1", plain, &hasty(), Failure(Tls));
+    check("127.0.0.1", plain, &relaxed(), Failure(Tls));
     let garbage = listen(|mut stream| {
         send(&mut stream, &[0x16; 5000]);
         read_head(&mut stream);
     });
-    check("127.0.0.1", garbage, &hasty(), Failure(Tls));
+    check("127.0.0.1", garbage, &relaxed(), Failure(Tls));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_redirect_may_change_to_https() {
     let server = Server::saying(response("301 Moved", &location, b""));
     let fetched = fetch(&server.origin(), &trusting(&authority.pem()));
     assert_eq!((fetched.outcome, fetched.body.as_slice()), (Status(200), RULES));
-    let fetched = fetch(&server.origin(), &hasty());
+    let fetched = fetch(&server.origin(), &relaxed());
     assert_eq!((fetched.outcome, fetched.chain.len()), (Failure(Tls), 1));
 }
 

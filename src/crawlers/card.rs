@@ -5,9 +5,7 @@
 //! hide or break text, or run as a formula, is refused. Drafts differ: members stand in `web_bot_auth`,
 //! or, in early ones, beside it; compliance is a boolean, or a list of directives.
 
-mod members;
-
-pub use members::CardOptions;
+pub mod members;
 
 use std::path::Path;
 
@@ -15,10 +13,10 @@ use crate::error::Error;
 
 use super::crawler::{Crawler, CrawlerId, TOOL_PURPOSES, Visibility};
 use super::{identify::Identified, registry::Registry};
-use members::{Card, Compliance, host_of};
+use members::{Card, CardOptions, Compliance, host_of};
 
 /// The largest card.
-pub const CARD_BYTES_MAX: u64 = 256 << 10;
+pub(crate) const CARD_BYTES_MAX: u64 = 256 << 10;
 
 /// The longest name.
 const NAME_BYTES_MAX: usize = 100;

@@ -6,7 +6,8 @@ use std::{fs, io};
 
 use crate::archive::import::lists::{ImportedLists, ListImport, ListNames};
 use crate::archive::import::{files::FetchedAt, list_history::import_git_lists};
-use crate::crawlers::card::{CARD_BYTES_MAX, CardOptions, CardRow, read_card};
+use crate::crawlers::card::members::CardOptions;
+use crate::crawlers::card::{CARD_BYTES_MAX, CardRow, read_card};
 use crate::crawlers::key_archive::{KEY_DIRECTORIES, SignatureAgent};
 use crate::crawlers::own_list::{OwnList, Put};
 use crate::crawlers::range_archive::{ADDRESS_LISTS, PublishedKind, RangeArchive};

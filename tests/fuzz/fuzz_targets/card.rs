@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use botaudit::crawlers::card::{CardOptions, read_card};
+use botaudit::crawlers::card::members::CardOptions;
+use botaudit::crawlers::card::read_card;
 use botaudit::crawlers::own_list::OwnList;
 use botaudit::crawlers::registry::Registry;
 use botaudit_fuzz::file;

@@ -6,9 +6,10 @@
 use std::sync::LazyLock;
 
 use botaudit::crawlers::registry::Registry;
-use botaudit::report::tables::{all_schemas, crawlers::SUMMARY};
 use botaudit::report::condition::expression::Condition;
+use botaudit::report::tables::{all_schemas, crawlers::SUMMARY};
 use botaudit::report::threshold::Threshold;
+use botaudit::{Cell, UtcTime};
 use libfuzzer_sys::fuzz_target;
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::builtin);
@@ -20,8 +21,15 @@ fuzz_target!(|data: &[u8]| {
     for table in all_schemas() {
         let Ok(condition) = Condition::parse(text, table) else { continue };
         let opposite = Condition::parse(&format!("not ({text})"), table);
-        for cell in ["", "0", "1.5", "x", "2026-03-01T00:00:10Z"] {
-            let cells = vec![cell.to_owned(); table.columns.len()];
+        let cells = [
+            Cell::Empty,
+            Cell::Count(0),
+            Cell::Decimal { value: 1.5, decimals: 1 },
+            Cell::Text("x".to_owned()),
+            UtcTime::from_unix_seconds(1_772_323_210).map_or(Cell::Empty, Cell::Time),
+        ];
+        for cell in cells {
+            let cells = vec![cell; table.columns.len()];
             let is_met = condition.is_met(&cells);
             // The keyword `where` cannot stand in parentheses, and depth has a limit.
             assert!(

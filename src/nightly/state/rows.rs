@@ -53,7 +53,7 @@ pub struct RuledDay {
 /// The sums of each crawler at each origin in the tally of `day`.
 pub(super) fn actors(site: &str, day: Day, tally: &Tally) -> impl Iterator<Item = ActorDay> {
     tally.counts.origins.iter().flat_map(move |origin| {
-        let fetches = origin.successful_fetches();
+        let fetches = origin.settled_fetches();
         origin.rows.iter().zip(fetches).map(move |(((crawler, identity), row), fetches)| ActorDay {
             site: site.to_owned(),
             day,
@@ -61,7 +61,7 @@ pub(super) fn actors(site: &str, day: Day, tally: &Tally) -> impl Iterator<Item 
             crawler: tally.header.crawlers[crawler.index()].name.clone(),
             identity: identity.as_str().to_owned(),
             sums: row.total(),
-            successful_fetches: fetches,
+            successful_fetches: fetches.successful_fetches,
         })
     })
 }

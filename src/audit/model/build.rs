@@ -73,6 +73,7 @@ impl ReportModel {
             coverage: Coverage::default(),
             lacks_fetched: !header.rulings.not_fetched.is_empty(),
             simulation: None,
+            nights: header.days.clone(),
             options: header.options.clone(),
             registry: Registry::of_crawlers(header.crawlers.clone()),
             crawlers_known: header.registry.crawlers,

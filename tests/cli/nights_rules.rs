@@ -5,8 +5,9 @@ use std::fs::File;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use crate::nightly::{ROBOTS, on};
-use crate::program::{Ran, Sandbox};
+use crate::nightly::{GPTBOT, ROBOTS, on};
+use crate::program::{Ran, Sandbox, line};
+use crate::random::Random;
 
 const CONFIG: &str = "[defaults]\nfail_on = [\"violations > 0\"]\n[sites.shop]\nlogs = [\"shop.log*\"]\n\
                       robots = \"robots.txt\"\norigin = \"https://shop.example\"\n";
@@ -189,4 +190,135 @@ fn a_single_file_has_versions_for_all_hosts() {
     site.night(4, &lines(4, 12, "/open")).exits(1);
     site.counts(4, &["- | 50 | 0 | 50 | 0 | 0"]);
     site.0.run(&format!("robots log --archive {KEPT} https://any.invalid")).exits(0);
+}
+
+/// A report of one day knows who read robots.txt on the days before, as that of both days does.
+#[test]
+fn who_read_robots_txt_yesterday_has_read_it_today() {
+    let site = Site::new();
+    site.robots("etc/robots.txt", ROBOTS, "2026-01-05T00:00:00Z");
+    let fetch = on("01/Mar/2026", 23 * 3600 + 1800, "/robots.txt").replace(" 200 100 ", " 200 35 ");
+    // Another crawler of the operator fetched nothing itself.
+    let other = "Mozilla/5.0 (compatible; OAI-SearchBot/1.3; +https://openai.com/searchbot)";
+    let of_other = line(3600, "/private", 200, other).replace("01/Mar", "02/Mar");
+    let stranger = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+    let of_stranger = line(3600, "/private", 200, stranger).replace("01/Mar", "02/Mar");
+    site.night(1, &fetch).exits(0);
+    site.night(2, &(lines(2, 1, "/private") + &of_other + &of_stranger)).exits(1);
+    let columns = "crawler conduct violations violations_after_fetch";
+    let expected = [
+        "GPTBot | ignores | 50 | 50",
+        "OAI-SearchBot | breaks-some | 1 | 1",
+        "bingbot | not-read | 1 | 0",
+    ];
+    let check = |report: &str| {
+        assert_eq!(
+            site.0.table(&format!("{report}/summary.csv")).cells(columns),
+            expected,
+            "{report}"
+        );
+    };
+    check("etc/reports/shop/2026-03-02");
+    let page = site.0.text("etc/reports/shop/2026-03-02/report.html");
+    let said = "On earlier days: GPTBot (unverified) read it on 2026-03-01, OAI-SearchBot (unverified) read it on 2026-03-01.";
+    assert!(page.contains(said), "{page}");
+    let shown = site.0.run("report etc/reports/shop/2026-03-02 --format text").exits(0).stdout;
+    let said = "50 of 50 violations came after it had fetched robots.txt (read it on 2026-03-01)";
+    assert!(shown.contains(said), "{shown}");
+    site.0.run("report etc/reports/shop --from 2026-03-01 --to 2026-03-02 -o both").exits(0);
+    let both = site.0.table("both/summary.csv").cells(columns);
+    assert!(expected.iter().all(|row| both.contains(&(*row).to_owned())), "{both:?}");
+    // It is remembered for a month.
+    site.night(28, &lines(28, 1, "/private")).exits(1);
+    let last = site.0.table("etc/reports/shop/2026-03-28/summary.csv");
+    assert_eq!(last.cells("crawler conduct"), ["GPTBot | ignores"]);
+}
+
+#[test]
+fn a_report_of_several_nights_names_who_came_and_who_went() {
+    let site = Site::new();
+    site.robots("etc/robots.txt", ROBOTS, "2026-01-05T00:00:00Z");
+    let bingbot = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+    let of_bingbot = |day| lines(day, 1, "/open").replace(GPTBOT, bingbot);
+    for day in [1, 2] {
+        site.night(day, &of_bingbot(day)).exits(0);
+    }
+    for day in [3, 4] {
+        site.night(day, &lines(day, 1, "/open")).exits(0);
+    }
+    let report = "report etc/reports/shop --from 2026-03-01 --to 2026-03-04 -o week";
+    let said = "since 2026-03-03: came GPTBot 0 \u{2192} 100; went bingbot 100 \u{2192} 0\n";
+    let shown = site.0.run(report).exits(0).stdout;
+    assert!(shown.contains(said), "{shown}");
+    let at = site.0.run("report week --compare-at 2026-03-02 --format text").exits(0).stdout;
+    assert!(at.contains("since 2026-03-02: came GPTBot 0 \u{2192} 100\n"), "{at}");
+    let all = site.0.run("report week --compare-at 2026-03-01 --format text").exits(0).stdout;
+    assert!(!all.contains("came"), "nothing is before that day: {all}");
+}
+
+/// Some lines of `day`, each of one of four crawlers.
+fn lines_of_day(random: &mut Random, day: u32) -> Vec<String> {
+    let agents = [
+        GPTBOT,
+        "Mozilla/5.0 (compatible; OAI-SearchBot/1.3; +https://openai.com/searchbot)",
+        "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
+        "CCBot/2.0 (https://commoncrawl.org/faq/)",
+    ];
+    let targets = ["/robots.txt", "/a", "/b", "/c", "/open"];
+    let mut seconds: Vec<u32> = (0..40).map(|_| random.below(86_400) as u32).collect();
+    seconds.sort_unstable();
+    let line_at = |second| {
+        let (agent, target) = (agents[random.below(4)], targets[random.below(5)]);
+        line(second, target, 200, agent).replace("01/Mar", &format!("{day:02}/Mar"))
+    };
+    seconds.into_iter().map(line_at).collect()
+}
+
+/// Thirty nights with rotated logs, late lines, missed runs, changes of robots.txt and a change of the clock: together
+/// they are one audit by the versions that the nights saw.
+#[test]
+fn thirty_nights_are_one_audit() {
+    let mut random = Random(7);
+    let site = Site::new();
+    let config = CONFIG.replace("violations > 0", "violations > 9000");
+    site.0.write("etc/botaudit.toml", config + "timezone = \"Europe/Berlin\"\n");
+    site.robots("etc/robots.txt", "User-agent: *\nDisallow: /a\n", "2026-01-05T00:00:00Z");
+    let (mut new, mut late) = (String::new(), Vec::new());
+    for day in 1..=30 {
+        new += &late.drain(..).collect::<String>();
+        for line in lines_of_day(&mut random, day) {
+            match random.below(20) {
+                0 if day < 30 => late.push(line),
+                _ => new += &line,
+            }
+        }
+        if random.below(5) == 0 {
+            let text = format!("User-agent: *\nDisallow: /{}\n", ["a", "b", "c"][random.below(3)]);
+            site.robots("etc/robots.txt", &text, &format!("2026-03-{day:02}T13:50:00Z"));
+        }
+        if random.below(6) == 0 {
+            let log = site.0.path("etc/shop.log");
+            let _ = std::fs::rename(&log, log.with_extension(format!("log.{day}")));
+        }
+        if day == 30 || random.below(4) > 0 {
+            site.night(day, &std::mem::take(&mut new)).exits(0);
+        }
+    }
+    site.0.run("report etc/reports/shop --from 2026-03-01 --to 2026-03-31 -o nights").exits(0);
+    let logs = site.0.names("etc").into_iter().filter(|name| name.starts_with("shop.log"));
+    let logs: Vec<String> = logs.map(|name| format!("etc/{name}")).collect();
+    let audit = format!(
+        "audit --robots {KEPT} --origin https://shop.example --timezone Europe/Berlin -o audit {}",
+        logs.join(" ")
+    );
+    site.0.run(&audit).exits(0);
+    for (table, columns) in [
+        ("summary", "crawler identity requests allowed violations grace unknown conduct"),
+        ("summary", "crawler violations violations_after_fetch"),
+        ("daily", "day crawler requests allowed violations grace"),
+    ] {
+        let of = |report: &str| site.0.table(&format!("{report}/{table}.csv")).cells(columns);
+        let (nights, audit) = (of("nights"), of("audit"));
+        assert!(nights.len() >= 4 && nights == audit, "{table}: {nights:#?}\n{audit:#?}");
+    }
 }

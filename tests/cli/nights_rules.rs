@@ -201,10 +201,10 @@ fn who_read_robots_txt_yesterday_has_read_it_today() {
     // Another crawler of the operator fetched nothing itself.
     let other = "Mozilla/5.0 (compatible; OAI-SearchBot/1.3; +https://openai.com/searchbot)";
     let of_other = line(3600, "/private", 200, other).replace("01/Mar", "02/Mar");
-    let stranger = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
-    let of_stranger = line(3600, "/private", 200, stranger).replace("01/Mar", "02/Mar");
+    let bingbot = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+    let of_bingbot = line(3600, "/private", 200, bingbot).replace("01/Mar", "02/Mar");
     site.night(1, &fetch).exits(0);
-    site.night(2, &(lines(2, 1, "/private") + &of_other + &of_stranger)).exits(1);
+    site.night(2, &(lines(2, 1, "/private") + &of_other + &of_bingbot)).exits(1);
     let columns = "crawler conduct violations violations_after_fetch";
     let expected = [
         "GPTBot | ignores | 50 | 50",

@@ -68,6 +68,19 @@ impl Directory {
         files
     }
 
+    /// The files of all origins, each with one of the origins that it is for: https, unless another
+    /// file is for exactly that.
+    pub(crate) fn files_by_origin(&self) -> Vec<(PathBuf, Origin)> {
+        let exact = self.exact.iter().map(|(origin, path)| (path.clone(), origin.clone()));
+        let by_host = self.by_host.iter().filter_map(|(host, path)| {
+            let of = |scheme: &[u8]| Origin::new(scheme, host.as_bytes(), None);
+            let https = of(b"https").filter(|https| !self.exact.contains_key(https));
+            https.or_else(|| of(b"http")).map(|origin| (path.clone(), origin))
+        });
+        let by_host = by_host.filter(|(_, origin)| !self.exact.contains_key(origin));
+        exact.chain(by_host).collect()
+    }
+
     /// The files of all origins, unordered.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.exact.values().chain(self.by_host.values()).map(PathBuf::as_path)

@@ -8,6 +8,7 @@ pub mod snapshot;
 
 pub mod export;
 pub mod import;
+pub(crate) mod kept;
 pub mod memory;
 pub mod reader;
 mod sqlite;

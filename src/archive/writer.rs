@@ -165,6 +165,29 @@ impl Writer {
         Ok(())
     }
 
+    /// Removes the snapshots of these origins and times, and the bodies that no snapshot has then.
+    ///
+    /// # Errors
+    /// If the archive cannot be written; then nothing is removed.
+    pub(crate) fn remove(&mut self, snapshots: &[(Origin, UtcTime)]) -> Result<()> {
+        if snapshots.is_empty() {
+            return Ok(());
+        }
+        let removed = limit_steps(&mut self.connection).and_then(|()| {
+            let begun = TransactionBehavior::Immediate;
+            let transaction = self.connection.transaction_with_behavior(begun)?;
+            for (origin, at) in snapshots {
+                let sql = "DELETE FROM snapshots WHERE origin = ?1 AND fetched_at = ?2";
+                let values = params![origin.as_str(), at.unix_seconds()];
+                transaction.prepare_cached(sql)?.execute(values)?;
+            }
+            let sql = "DELETE FROM bodies WHERE id NOT IN (SELECT body FROM snapshots)";
+            transaction.execute(sql, [])?;
+            transaction.commit()
+        });
+        removed.map_err(|err| failed(&self.path, "write to", &err))
+    }
+
     /// The snapshot of `origin` nearest to `time`, at most `apart_seconds` from it; the earlier of
     /// two. Unflushed snapshots are ignored.
     ///

@@ -2,7 +2,8 @@
 
 mod build;
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::amounts::Money;
 use crate::crawlers::identity::{Actor, Identity, Proof};
@@ -72,6 +73,8 @@ pub struct ReportModel {
     pub lacks_fetched: bool,
     /// The changes by a draft, if one is given.
     pub simulation: Option<WhatIf>,
+    /// The nights of which it is the report together; empty if it is of anything else.
+    pub(crate) nights: BTreeSet<Day>,
     /// The options of the user.
     pub options: ReportedOptions,
     /// The crawlers with rows, by their numbers here.

@@ -152,7 +152,8 @@ impl Cause {
         if origin == OriginKey::Unnamed.as_str() {
             return Cause::NoHost;
         }
-        match rulings.histories.get(origin) {
+        // A single file is there at all times, if it is for that origin.
+        match rulings.histories.get(origin).filter(|_| !rulings.is_single_file) {
             None => Cause::NoRobotsTxt,
             Some(history) => match rulings.before_first() {
                 BeforeFirst::Unknown if !history.periods().is_empty() => Cause::BeforeFirst,

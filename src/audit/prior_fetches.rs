@@ -10,9 +10,11 @@ use botaudit_robots::named_enum;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::{Actor, Identity};
 use crate::measures::crawler_tally::{CrawlerTally, Times};
+use crate::measures::robots_fetches::FetchTally;
+use crate::measures::sums::{Compliance, Span};
 use crate::measures::time_buckets::{TimeBuckets, last_second};
-use crate::measures::{robots_fetches::FetchTally, sums::Compliance};
 use crate::merge::{Merge, merge_fields, sum};
+use crate::time::UtcTime;
 
 /// Requests are kept by the minute only if they are longer than this after a fetch.
 const FRESH_HOURS: u32 = 24;
@@ -34,6 +36,8 @@ pub struct PriorFetchCounts {
     pub last_fetch_200: u64,
     /// Part of the violations after a fetch: the last successful fetch had the answer 304.
     pub last_fetch_304: u64,
+    /// The times of such fetches that were made on days before these logs.
+    pub earlier: Option<Span>,
     /// Violations by the age of that successful fetch in minutes.
     ages: TimeBuckets,
 }
@@ -80,6 +84,10 @@ impl PriorFetchCounts {
             Answer::Ok => self.last_fetch_200.absorb(violations),
             Answer::NotModified => self.last_fetch_304.absorb(violations),
         }
+        if !fetch.is_in_logs {
+            let time = UtcTime::from_unix_seconds(fetch.minute.saturating_mul(60));
+            self.earlier.absorb(time.map(Span::at));
+        }
     }
 }
 
@@ -91,6 +99,7 @@ merge_fields!(PriorFetchCounts {
     prior_fetch_failed,
     last_fetch_200,
     last_fetch_304,
+    earlier,
     ages,
 });
 
@@ -106,6 +115,8 @@ struct ActorFetches {
     actor: Actor,
     /// The times of successful fetches, ascending.
     fetches: Vec<SuccessfulFetch>,
+    /// Those of other crawlers of its operator on days before these logs.
+    earlier_of_operator: Vec<SuccessfulFetch>,
     /// The first request for robots.txt, with any answer.
     first_asked: Option<i64>,
     times: Times,
@@ -116,6 +127,8 @@ struct SuccessfulFetch {
     minute: i64,
     /// Within one minute, 200 counts as the last.
     answer: Answer,
+    /// Whether it is in these logs, and not of a day before.
+    is_in_logs: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -155,7 +168,10 @@ impl<'a> OriginFetches<'a> {
     ) -> OriginFetches<'a> {
         let actor_fetches = |(actor, tally): &(Actor, CrawlerTally)| ActorFetches {
             actor: *actor,
-            fetches: fetches(&tally.robots_fetches),
+            fetches: fetches(tally),
+            earlier_of_operator: tally.earlier_fetches.as_ref().map_or_else(Vec::new, |of| {
+                successful((&of.operator.read_200, &of.operator.read_304), false)
+            }),
             first_asked: tally.robots_fetches.fetched.map(|span| span.first.unix_minute()),
             times: tally.times,
         };
@@ -171,6 +187,7 @@ impl<'a> OriginFetches<'a> {
         };
         let mut operator: Vec<SuccessfulFetch> =
             others().flat_map(|actor_fetches| actor_fetches.fetches.iter().copied()).collect();
+        operator.extend(&own.earlier_of_operator);
         operator.sort_unstable();
         let is_known = others().all(|actor_fetches| actor_fetches.times == Times::Kept);
         let operator_times = if is_known { Times::Kept } else { Times::GivenUp };
@@ -239,7 +256,11 @@ impl KnownFetches<'_> {
     pub(crate) fn on_promised_copy(&self, fetches: &FetchTally, others: u64) -> Option<Compliance> {
         let hours = self.copy_hours.filter(|hours| *hours >= FRESH_HOURS)?;
         let first = self.own.fetches.first().filter(|_| self.are_complete())?;
-        let requests = others.saturating_sub(fetches.requests_before_first_fetch());
+        let before_first = match first.is_in_logs {
+            true => fetches.requests_before_first_fetch(),
+            false => 0,
+        };
+        let requests = others.saturating_sub(before_first);
         let mut fetched = [&self.own.fetches, &self.operator].map(|fetches| LastFetch::of(fetches));
         let mut is_old = |minute: i64| {
             let last = fetched.iter_mut().filter_map(|fetches| fetches.by(minute));
@@ -264,15 +285,28 @@ impl KnownFetches<'_> {
     }
 }
 
-fn fetches(tally: &FetchTally) -> Vec<SuccessfulFetch> {
-    let answers = [(&tally.read_200, Answer::Ok), (&tally.read_304, Answer::NotModified)];
-    let of = |(series, answer): (&_, _)| {
-        let minutes = TimeBuckets::buckets(series);
-        minutes.map(move |(minute, _)| SuccessfulFetch { minute, answer }).collect::<Vec<_>>()
-    };
-    let mut fetches = answers.map(of).concat();
+/// The fetches of the crawler of `tally` itself, ascending.
+fn fetches(tally: &CrawlerTally) -> Vec<SuccessfulFetch> {
+    let FetchTally { read_200, read_304, .. } = &tally.robots_fetches;
+    let mut fetches = successful((read_200, read_304), true);
+    if let Some(earlier) = &tally.earlier_fetches {
+        fetches.extend(successful((&earlier.own.read_200, &earlier.own.read_304), false));
+    }
     fetches.sort_unstable();
     fetches
+}
+
+/// The fetches of these minutes, answered with 200 and with 304.
+fn successful(
+    (ok, not_modified): (&TimeBuckets, &TimeBuckets),
+    is_in_logs: bool,
+) -> Vec<SuccessfulFetch> {
+    let of = |(series, answer): (&TimeBuckets, _)| {
+        let minutes = series.buckets();
+        let fetch = |(minute, _)| SuccessfulFetch { minute, answer, is_in_logs };
+        minutes.map(fetch).collect::<Vec<_>>()
+    };
+    [(ok, Answer::Ok), (not_modified, Answer::NotModified)].map(of).concat()
 }
 
 /// The last of some fetches in a minute or before, for minutes in ascending order.
@@ -303,18 +337,21 @@ mod oracle;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measures::sums::Span;
-    use crate::time::UtcTime;
 
     fn fetch(minute: i64) -> SuccessfulFetch {
-        SuccessfulFetch { minute, answer: Answer::Ok }
+        SuccessfulFetch { minute, answer: Answer::Ok, is_in_logs: true }
+    }
+
+    fn of(actor: Actor, fetches: Vec<SuccessfulFetch>) -> ActorFetches {
+        let (first_asked, times, earlier_of_operator) = (None, Times::Kept, Vec::new());
+        ActorFetches { actor, fetches, earlier_of_operator, first_asked, times }
     }
 
     #[test]
     fn the_last_fetch_of_the_operator_renews_a_copy() {
         let actor = (CrawlerId(0), Identity::Verified);
         let fetches = vec![fetch(0), fetch(1), fetch(9_000)];
-        let own = ActorFetches { actor, fetches, first_asked: Some(0), times: Times::Kept };
+        let own = ActorFetches { first_asked: Some(0), ..of(actor, fetches) };
         let (copy_hours, operator_times) = (Some(24), Times::Kept);
         let operator = vec![fetch(2_000), fetch(4_000)];
         let known = KnownFetches { own: &own, copy_hours, operator, operator_times };
@@ -331,10 +368,9 @@ mod tests {
 
     #[test]
     fn a_fetch_lies_between_two_times_with_its_whole_minute() {
-        let fetches = |minute| vec![SuccessfulFetch { minute, answer: Answer::Ok }];
+        let fetches = |minute| vec![fetch(minute)];
         let actor = (CrawlerId(0), Identity::Unverified);
-        let own =
-            ActorFetches { actor, fetches: fetches(5), first_asked: None, times: Times::Kept };
+        let own = of(actor, fetches(5));
         let operator_times = Times::Kept;
         let known =
             KnownFetches { own: &own, copy_hours: None, operator: fetches(7), operator_times };

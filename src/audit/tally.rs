@@ -39,11 +39,16 @@ impl Tally {
     }
 
     /// For each origin with a history and rows, the snapshots in force between its first and its
-    /// last request.
+    /// last request. The history of a file has the name of the file instead.
     pub(crate) fn snapshots_in_force(&self) -> Vec<(String, Vec<SnapshotInForce>)> {
         let in_force = self.counts.origins.iter().filter_map(|of| {
-            let (_, snapshots) = of.in_force(&self.header.rulings)?;
-            Some((of.origin_key.to_string(), snapshots))
+            let rulings = &self.header.rulings;
+            let (history, snapshots) = of.in_force(rulings)?;
+            let name = match rulings.is_archive {
+                true => of.origin_key.to_string(),
+                false => history.source.clone(),
+            };
+            Some((name, snapshots))
         });
         in_force.collect()
     }

@@ -147,7 +147,7 @@ impl<'a> Context<'a> {
         known: Option<&'h OriginHistory>,
         asker: Asker<'_>,
     ) -> Option<(&'h [RuleChange], ReactionLimits)> {
-        if !self.judge.has_history() {
+        if !self.judge.has_history() && !known.is_some_and(OriginHistory::has_changes) {
             return None;
         }
         let promised_hours = self.registry.crawler(asker.crawler).reaction_hours;

@@ -2,14 +2,17 @@
 
 use std::{path::Path, sync::Arc};
 
-use crate::archive::Store;
+use bytes::Bytes;
+
+use crate::archive::snapshot::{BodyKey, HistoryEntry};
+use crate::archive::{Store, kept::KeptFiles};
 use crate::error::{Error, Result};
 use crate::mutex::lock;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::outages::{KnownOutages, OutageHours, Outages};
-use super::{HostSource, Judge, origin_history::OriginHistory, timeline::History};
+use super::{HostSource, Judge, origin_history::OriginHistory, robots::Robots, timeline::History};
 
 impl Judge {
     /// Judges by `store` from now on. Compiled rules stay, up to the limit of [`Judge::of_many`].
@@ -22,15 +25,64 @@ impl Judge {
         let mut loaded = lock(&self.loaded);
         loaded.sources.clear();
         loaded.histories.clear();
+        loaded.file_histories.clear();
         drop(loaded);
         self.single_file = single_file.map(|snapshot| self.load(snapshot));
         Ok(())
     }
 
-    /// The robots.txt of [`Judge::unnamed`], in force at all times.
+    /// The same judge, which also knows earlier versions of the files of its store: each request is judged by the
+    /// version of its time.
+    #[must_use]
+    pub(crate) fn with_kept_files(self, kept_files: Option<KeptFiles>) -> Judge {
+        Judge { kept_files, ..self }
+    }
+
+    /// The history of [`Judge::unnamed`].
     pub(crate) fn unnamed_known(&self) -> Option<Arc<OriginHistory>> {
-        let known = self.unnamed().map(|robots| Arc::new(OriginHistory::always(robots)));
-        self.with_outages(None, known)
+        self.with_outages(None, self.unnamed_of_store())
+    }
+
+    fn unnamed_of_store(&self) -> Option<Arc<OriginHistory>> {
+        self.unnamed().and_then(|robots| self.history_of_file(self.source(None), robots))
+    }
+
+    /// The history of the file for `origin`, or for requests without one, if other versions of it are kept.
+    pub(crate) fn file_history(&self, origin: Option<&Origin>) -> Option<Arc<OriginHistory>> {
+        if self.has_history() || self.kept_files.is_none() {
+            return None;
+        }
+        let known = match origin {
+            Some(origin) => self.known_of_store(origin, HostSource::Own),
+            None => self.unnamed_of_store(),
+        };
+        known.filter(|known| known.snapshot_count() > 0)
+    }
+
+    /// The history of the file `source`, which is `robots` now: that of its versions, if others are kept.
+    fn history_of_file(
+        &self,
+        source: Option<String>,
+        robots: Arc<Robots>,
+    ) -> Option<Arc<OriginHistory>> {
+        let Some((kept, source)) = self.kept_files.as_ref().zip(source) else {
+            return Some(Arc::new(OriginHistory::always(robots)));
+        };
+        if let Some(known) = lock(&self.loaded).file_histories.get(&source) {
+            return Some(Arc::clone(known));
+        }
+        let read = kept.history(&source).and_then(|entries| {
+            let is_one = entries.iter().all(|entry| entry.body == entries[0].body);
+            let history = match is_one {
+                true => OriginHistory::always(robots),
+                false => self.history_of(&entries, |key| kept.body(key))?.of_files(),
+            };
+            Ok(history)
+        });
+        let mut loaded = lock(&self.loaded);
+        let history = read.map_err(|err| loaded.fail(err.to_string())).ok()?;
+        let known = loaded.file_histories.entry(source);
+        Some(Arc::clone(known.or_insert_with(|| Arc::new(history))))
     }
 
     /// The history of `origin`, shared by all callers; `None` if there is none. Call it once per
@@ -66,9 +118,8 @@ impl Judge {
         host_source: HostSource,
     ) -> Option<Arc<OriginHistory>> {
         if !self.has_history() {
-            return self
-                .site(origin, host_source)
-                .map(|robots| Arc::new(OriginHistory::always(robots)));
+            let robots = self.site(origin, host_source)?;
+            return self.history_of_file(self.source(Some(origin)), robots);
         }
         if let Some(known) = lock(&self.loaded).histories.get(origin) {
             return Some(Arc::clone(known));
@@ -120,25 +171,32 @@ impl Judge {
         if entries.is_empty() {
             return Ok(None);
         }
-        let History { timeline, bodies, sightings } = History::new(&entries);
-        let versions = bodies
-            .iter()
-            .map(|key| {
-                if let Some(known) = lock(&self.loaded).by_digest.get(&key.digest) {
-                    return Ok(Arc::clone(known));
-                }
-                let body = self.store.body(origin, *key);
-                let body = body
-                    .map_err(|err| Error::archive(Path::new(origin.as_str()), err.to_string()))?;
-                let robots = self.version_of(key.digest, &body);
-                self.keep(0);
-                Ok(robots)
-            })
-            .collect::<Result<Box<[_]>>>()?;
-        if let (Some(newest), Some(source)) = (versions.last(), self.store.source(origin)) {
+        let history = self.history_of(&entries, |key| {
+            let body = self.store.body(origin, key);
+            body.map_err(|err| Error::archive(Path::new(origin.as_str()), err.to_string()))
+        })?;
+        if let (Some(newest), Some(source)) = (history.last_version(), self.store.source(origin)) {
             lock(&self.loaded).note(&source, newest);
         }
-        Ok(Some(OriginHistory::new(timeline, versions, sightings)))
+        Ok(Some(history))
+    }
+
+    /// The history with the snapshots `entries`, whose bodies `read` reads.
+    fn history_of(
+        &self,
+        entries: &[HistoryEntry],
+        read: impl Fn(BodyKey) -> Result<Bytes>,
+    ) -> Result<OriginHistory> {
+        let History { timeline, bodies, sightings } = History::new(entries);
+        let versions = bodies.iter().map(|key| {
+            if let Some(known) = lock(&self.loaded).by_digest.get(&key.digest) {
+                return Ok(Arc::clone(known));
+            }
+            let robots = self.version_of(key.digest, &read(*key)?);
+            self.keep(0);
+            Ok(robots)
+        });
+        Ok(OriginHistory::new(timeline, versions.collect::<Result<_>>()?, sightings))
     }
 
     /// Also judges by outages from logs: in `hours`, all robots.txt fetches of an origin failed. A

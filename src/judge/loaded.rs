@@ -23,6 +23,8 @@ pub(super) struct Loaded {
     pub(super) versions: Vec<Arc<Robots>>,
     /// The histories of the origins that were looked up in an archive.
     pub(super) histories: HashMap<Origin, Arc<OriginHistory>>,
+    /// By the name of the file: the histories of files whose versions are kept.
+    pub(super) file_histories: HashMap<String, Arc<OriginHistory>>,
     /// By the name of the file, or the reason itself for an archive: why it could not be read.
     pub(super) failures: BTreeMap<String, String>,
     /// By the name of the file: what it is instead of a robots.txt.

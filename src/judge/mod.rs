@@ -31,7 +31,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::archive::{Store, memory::MemoryArchive, snapshot::Snapshot, writer::KEPT_BYTES_MAX};
+use crate::archive::{Store, kept::KeptFiles, memory::MemoryArchive};
+use crate::archive::{snapshot::Snapshot, writer::KEPT_BYTES_MAX};
 use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::digest::Digest;
 use crate::error::Result;
@@ -98,6 +99,8 @@ pub enum HostSource {
 pub struct Judge {
     store: Store,
     single_file: Option<Arc<Robots>>,
+    /// Earlier versions of the files of the store, if they are kept.
+    kept_files: Option<KeptFiles>,
     profiles: Arc<Profiles>,
     /// The crawler that only `*` binds.
     generic: Option<CrawlerId>,
@@ -211,6 +214,7 @@ impl Judge {
         let mut judge = Judge {
             store: Store::Memory(MemoryArchive::default()),
             single_file: None,
+            kept_files: None,
             profiles: Arc::new(profiles),
             generic: None,
             dialect,

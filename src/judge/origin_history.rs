@@ -34,6 +34,8 @@ pub struct OriginHistory {
     newest: Option<RulingInForce>,
     /// Whether it is in force at all times: a single file without outages.
     is_constant: bool,
+    /// Whether it is that of a file, whose first version is in force since ever.
+    is_of_files: bool,
     /// Outages from logs.
     outages: Option<Arc<Outages>>,
     /// The changes of rules; `None` if rules never changed.
@@ -63,8 +65,24 @@ impl OriginHistory {
         let changes = (timeline.periods().len() > 1).then(Arc::default);
         let newest = snapshots.iter().map(|snapshot| snapshot.fetched_at).max();
         let newest = timeline.at(newest.unwrap_or(UtcTime::EPOCH), BeforeFirst::AsFirst);
-        let (is_constant, outages) = (false, None);
-        OriginHistory { timeline, versions, snapshots, newest, is_constant, outages, changes }
+        OriginHistory { timeline, versions, snapshots, newest, changes, ..OriginHistory::default() }
+    }
+
+    /// The same history, of the versions of a file: each snapshot is a sight of it. The first version is in force
+    /// since ever. Between the last sight of a version and the first one of the next, nobody knows which of both was
+    /// in force.
+    pub(super) fn of_files(self) -> OriginHistory {
+        OriginHistory { is_of_files: true, ..self }
+    }
+
+    /// The version with the newest body.
+    pub(super) fn last_version(&self) -> Option<&Arc<Robots>> {
+        self.versions.last()
+    }
+
+    /// Whether rules may have changed.
+    pub(crate) fn has_changes(&self) -> bool {
+        self.changes.is_some()
     }
 
     /// The snapshot that decided; `None` for a single file or an outage from logs.
@@ -93,7 +111,8 @@ impl OriginHistory {
         in_force: &RulingInForce,
         time: UtcTime,
     ) -> impl Iterator<Item = Ruling> + '_ {
-        self.timeline.held(in_force, time)
+        let upcoming = self.timeline.upcoming(in_force, time).filter(|_| self.is_of_files);
+        self.timeline.held(in_force, time).chain(upcoming)
     }
 
     /// The ruling in force at `time`; `None` if nothing is known.
@@ -102,7 +121,10 @@ impl OriginHistory {
         if self.is_constant {
             return self.newest;
         }
-        let in_force = self.timeline.at(time, before);
+        let in_force = match self.is_of_files {
+            false => self.timeline.at(time, before),
+            true => self.timeline.at(time, BeforeFirst::AsFirst).map(RulingInForce::since_ever),
+        };
         let Some(outage) = self.outages.as_ref().and_then(|outages| outages.at(time)) else {
             return in_force;
         };
@@ -145,7 +167,8 @@ impl OriginHistory {
         };
         let last = before.iter().rev().find_map(copy);
         let next = after.iter().find_map(copy);
-        let is_between_copies = last.is_some() && next.is_some();
+        // A file may not be the one that was served.
+        let is_between_copies = last.is_some() && next.is_some() && !self.is_of_files;
         let recent = before.iter().rev().take_while(recent).filter_map(copy);
         let copies = recent.chain(last).chain(next).collect();
         Around { copies, is_between_copies }

@@ -80,6 +80,11 @@ impl RulingInForce {
         RulingInForce { ruling, decided_by: LOGS, unreachable_since, age_seconds, run: 0 }
     }
 
+    /// The same if the first snapshot is in force since ever.
+    pub(super) fn since_ever(self) -> RulingInForce {
+        RulingInForce { age_seconds: self.age_seconds.filter(|age| *age >= 0), ..self }
+    }
+
     /// Whether logs decided, and no snapshot.
     pub(crate) fn is_by_logs(&self) -> bool {
         self.decided_by == LOGS
@@ -245,6 +250,13 @@ impl Timeline {
             });
         let mut before = None;
         held.filter(move |ruling| before.replace(*ruling) != Some(*ruling))
+    }
+
+    /// The ruling after `in_force`, if `time` is between the last snapshot of that and the first of this.
+    pub(super) fn upcoming(&self, in_force: &RulingInForce, time: UtcTime) -> Option<Ruling> {
+        let next = self.runs.get(in_force.run + 1)?;
+        let last = self.stretches.get(next.first_stretch.checked_sub(1)?)?;
+        last.from.filter(|from| *from < time).map(|_| next.ruling)
     }
 
     fn in_force(&self, stretch: &Stretch, time: UtcTime) -> RulingInForce {

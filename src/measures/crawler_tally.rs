@@ -9,6 +9,7 @@ use crate::judge::robots::RobotsId;
 use crate::merge::{Merge, sum};
 use crate::time::UtcTime;
 
+use super::earlier_fetches::EarlierFetches;
 use super::reactions::{ReactionTally, TimedRequest};
 use super::request::{AllRequests, JudgedRequest, Measure};
 use super::sums::{Span, Sums, is_default};
@@ -137,6 +138,9 @@ row! {
         /// Requests with a valid signature of the crawler's own agent.
         #[serde(skip_serializing_if = "is_default")]
         measure signed_days: SignedDays,
+        /// Fetches of robots.txt on earlier days, in the report of a night.
+        #[serde(skip_serializing_if = "is_default")]
+        plain earlier_fetches: Option<Box<EarlierFetches>>,
     }
 }
 

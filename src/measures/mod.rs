@@ -9,6 +9,7 @@ pub mod crawler_tally;
 pub mod days;
 pub mod delay_kept;
 pub mod draft_effect;
+pub mod earlier_fetches;
 pub mod example;
 pub(crate) mod fetch_answer;
 pub mod methods;

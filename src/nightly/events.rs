@@ -166,7 +166,8 @@ fn nothing_judged(by_crawler: &BTreeMap<SiteActor<'_>, BTreeMap<Day, OfDay>>) ->
             sums.entry((site, day)).or_default().absorb(of_day.sums);
         }
     }
-    let judged = |sums: &Sums| sums.allowed + sums.violations;
+    // In a grace period, it is known what robots.txt says.
+    let judged = |sums: &Sums| sums.allowed + sums.violations + sums.grace;
     let mut events = Vec::new();
     let mut before: Option<(&str, u64)> = None;
     for ((site, day), of_day) in sums {

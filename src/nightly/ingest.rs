@@ -16,6 +16,7 @@ use crate::judge::Judge;
 use crate::report::privacy::Privacy;
 use crate::time::Day;
 
+use super::earlier_fetches::{REMEMBERED_DAYS, remember};
 use super::log_identity::is_unfinished;
 use super::plan::{Log, Plan};
 use super::state::State;
@@ -264,7 +265,7 @@ impl SiteIngest<'_> {
         Ok(())
     }
 
-    /// The tally of `day`, as far as it was taken in.
+    /// The tally of `day`, as far as it was taken in, with what is known of fetches of robots.txt on earlier days.
     ///
     /// # Errors
     /// If the state cannot be read, or sums that must hold do not.
@@ -280,6 +281,8 @@ impl SiteIngest<'_> {
                 known.damage = Some(damage);
             }
         }
+        let fetches = state.fetches_before(self.site, day.plus(-REMEMBERED_DAYS), day)?;
+        remember(&mut tally, &fetches, self.registry);
         Ok(tally)
     }
 }

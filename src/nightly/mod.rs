@@ -5,6 +5,7 @@
 
 mod actor_day;
 pub mod days;
+mod earlier_fetches;
 pub mod events;
 pub mod ingest;
 pub mod init;

@@ -1,5 +1,6 @@
 //! Prints results: tables, pages and summaries.
 
+mod came_and_went;
 pub mod condition;
 pub mod crawlers;
 pub mod directory;

@@ -11,6 +11,7 @@ use crate::merge::{Merge, sum};
 use crate::numbers::{counted, grouped, percent};
 use crate::table::csv::not_bound_reason;
 use crate::table::escape::{shown, visible};
+use crate::time::Zone;
 
 use super::page_model::totals::{CrawlerTotals, Heaviest, RuleTotals};
 use super::page_model::{PageModel, broken_rules, is_itself, text as page_text};
@@ -377,8 +378,12 @@ fn prior_fetch_words(prior: &PriorFetchCounts, crawler: &Crawler) -> String {
     let of = format!(" of {} came", counted(prior.total(), "violation"));
     let operator = cut(shown(&page_text(&crawler.operator)), CELL_CHARS_MAX);
     let by_operator = format!("after another crawler of {operator} had fetched robots.txt");
+    let earlier =
+        prior.earlier.map(|span| format!(" (read it on {})", Zone::UTC.day_of(span.last)));
+    let earlier = earlier.unwrap_or_default();
+    let by_operator = by_operator + if prior.prior_fetch_own == 0 { &earlier } else { "" };
     let parts = [
-        (prior.prior_fetch_own, "after it had fetched robots.txt".to_owned()),
+        (prior.prior_fetch_own, format!("after it had fetched robots.txt{earlier}")),
         (prior.prior_fetch_operator, by_operator),
         (prior.prior_fetch_none, "without a fetch of robots.txt in these logs".to_owned()),
         (prior.prior_fetch_unknown, "with unknown fetches of robots.txt".to_owned()),

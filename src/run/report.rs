@@ -136,7 +136,7 @@ impl ReportRun {
     fn set_comparison(&self, reports: usize, header: &mut Header) -> Result<()> {
         let options = &mut header.options.0;
         match self.comparison {
-            Some(ComparisonChange::AtChanges) if !header.rulings.is_archive => {
+            Some(ComparisonChange::AtChanges) if !header.rulings.know_changes() => {
                 return Err(Error::usage(format!(
                     "--compare-at {CHANGES} needs a report that knows when robots.txt changed: \
                      audit with --robots and an archive (see docs/archive.md), or give a day"

@@ -30,6 +30,7 @@
 //! - `nightly`: daily reports of each site.
 //! - `nightly_state`: the state between runs, also if runs are killed.
 //! - `nights`: the summary of a night, and the first configuration.
+//! - `nights_rules`: nights between which robots.txt changes.
 //! - `nothing_judged`: runs that could judge nothing say why.
 //! - `odd_logs`: line ends, encodings, and logs of which most cannot be read.
 //! - `parse_rate`: logs of which the lines of crawlers, or others, cannot be read.
@@ -102,6 +103,7 @@ mod names;
 mod nightly;
 mod nightly_state;
 mod nights;
+mod nights_rules;
 mod nothing_judged;
 mod odd_logs;
 mod options;

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::browser::{browser, show};
 use super::nightly::{GPTBOT, ROBOTS, on};
+use super::nights_rules::{changed_at, seen_at};
 use super::program::{Sandbox, line, repository, text_of};
 use botaudit::report::metrics::METRICS;
 
@@ -19,7 +20,9 @@ fn site() -> Sandbox {
     sandbox.write("etc/robots.txt", ROBOTS);
     sandbox.write("etc/shop.log.1", on("28/Feb/2026", 60, "/open"));
     sandbox.run(&RUN.replace("2026-03-01", "2026-02-28")).exits(0);
+    seen_at(&sandbox, "2026-02-28T20:00:00Z");
     sandbox.write("etc/robots.txt", format!("# another\n{ROBOTS}"));
+    changed_at(&sandbox, "etc/robots.txt", "2026-02-28T21:00:00Z");
     sandbox
         .write("etc/shop.log", line(1, "/private", 200, GPTBOT) + &line(2, "/open", 200, GPTBOT));
     sandbox

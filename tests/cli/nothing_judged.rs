@@ -371,6 +371,7 @@ fn a_night_without_new_lines_is_no_failure() {
     let quiet = sandbox.run("nightly --day 2026-03-02 --mail-summary").exits(0);
     assert!(quiet.stdout.starts_with("botaudit: nothing judged\n"), "{}", quiet.stdout);
     // Lines that cannot be judged are a reason.
+    sandbox.write("botaudit.toml", config.replace("sites.a", "sites.b"));
     sandbox.write("robots.txt", "<html>\n");
     sandbox.write("access.log", line(1, "/private", 200, BOT).replace("01/Mar", "03/Mar"));
     let ran = sandbox.run("nightly --day 2026-03-03").exits(3);

@@ -73,6 +73,7 @@ impl ReportModel {
             coverage: Coverage::default(),
             lacks_fetched: !header.rulings.not_fetched.is_empty(),
             simulation: None,
+            nights: header.days.clone(),
             options: header.options.clone(),
             registry: Registry::of_crawlers(header.crawlers.clone()),
             crawlers_known: header.registry.crawlers,
@@ -262,6 +263,7 @@ fn rows_and_visits(
     for mut of_origin in origins {
         let origin = of_origin.origin_key.to_string();
         of_origin.settle_answers();
+        of_origin.cut_earlier_fetches();
         let history = header.rulings.histories.get(&origin);
         let reactions = OriginReactions::new(thresholds, history, of_origin.span());
         let origin_fetches = OriginFetches::new(&of_origin.rows, &header.crawlers);

@@ -11,7 +11,7 @@ use crate::crawlers::{range_files::Versions, ranges::Ranges, registry::Registry}
 use crate::error::{Error, Result};
 use crate::input::copies::Repeats;
 use crate::input::source::{FileId, Source};
-use crate::judge::origin_history::{SnapshotHistory, SnapshotSummary};
+use crate::judge::origin_history::{OriginHistory, SnapshotHistory, SnapshotSummary};
 use crate::judge::robots::{Robots, RobotsId};
 use crate::judge::{Judge, timeline::BeforeFirst};
 use crate::logs::reject::Skip;
@@ -212,9 +212,17 @@ fn rulings(origin_keys: &[OriginKey], run: Run<'_>) -> (Rulings, BTreeSet<Robots
             }
             continue;
         };
-        match origin.filter(|_| judge.has_history()) {
-            Some(origin) => add_history(origin, source, run, &mut rulings, &mut used),
-            None => {
+        let history = match judge.has_history() {
+            true => origin.and_then(|origin| judge.history(origin)),
+            false => judge.file_history(origin),
+        };
+        match (history, origin) {
+            (Some(history), _) => {
+                let origin = origin.map_or(OriginKey::Unnamed.as_str(), Origin::as_str);
+                add_history((origin, source), &history, &mut rulings, &mut used);
+            }
+            (None, Some(_)) if judge.has_history() => {}
+            (None, _) => {
                 if let Some(robots) = judge.looked_at(&source) {
                     used.insert(robots.id);
                     rulings.files.insert((source, robots.digest));
@@ -226,13 +234,11 @@ fn rulings(origin_keys: &[OriginKey], run: Run<'_>) -> (Rulings, BTreeSet<Robots
 }
 
 fn add_history(
-    origin: &Origin,
-    source: String,
-    run: Run<'_>,
+    (origin, source): (&str, String),
+    known: &OriginHistory,
     rulings: &mut Rulings,
     used: &mut BTreeSet<RobotsId>,
 ) {
-    let Some(known) = run.judge.history(origin) else { return };
     let snapshots = known.snapshots().map(|(snapshot, robots)| {
         used.extend(robots.map(|robots| robots.id));
         let summary = SnapshotSummary {

@@ -12,10 +12,11 @@ use crate::error::Result;
 use crate::judge::origin_history::{SnapshotHistory, SnapshotInForce};
 use crate::measures::clients::{ClientTally, SampledPaths};
 use crate::measures::crawler_tally::{CrawlerTally, Times};
+use crate::measures::robots_fetches::{FetchTally, settle_answers};
+use crate::measures::short_map::ShortMap;
 use crate::measures::signatures::SignatureCounts;
 use crate::measures::sums::{Span, Sums, is_default};
 use crate::measures::{answer_tally::AnswerTally, renumbering::Renumbering};
-use crate::measures::{robots_fetches::settle_answers, short_map::ShortMap};
 use crate::merge::{merge_fields, sum};
 
 use super::rulings::Rulings;
@@ -79,6 +80,13 @@ impl OriginRows {
         sum(self.rows.iter().map(|(_, tally)| tally.span))
     }
 
+    /// Forgets fetches of earlier days that are in these logs, because several nights are reported together.
+    pub(crate) fn cut_earlier_fetches(&mut self) {
+        let Some(span) = self.span() else { return };
+        let earlier = self.rows.iter_mut().filter_map(|(_, tally)| tally.earlier_fetches.as_mut());
+        earlier.for_each(|earlier| earlier.forget_from(span.first.unix_minute()));
+    }
+
     /// Decides what the doubtful answers to requests for robots.txt were.
     pub(crate) fn settle_answers(&mut self) {
         let tallies = self.rows.iter_mut().map(|(_, tally)| {
@@ -88,8 +96,8 @@ impl OriginRows {
         settle_answers(&mut tallies.collect::<Vec<_>>());
     }
 
-    /// The successful fetches of robots.txt of each row, as its report counts them.
-    pub(crate) fn successful_fetches(&self) -> Vec<u64> {
+    /// The fetches of robots.txt of each row, as its report counts them.
+    pub(crate) fn settled_fetches(&self) -> Vec<FetchTally> {
         let fetches = self.rows.iter().map(|(_, tally)| {
             let has_times = tally.times == Times::Kept;
             (tally.robots_fetches.clone(), has_times)
@@ -97,7 +105,7 @@ impl OriginRows {
         let mut fetches: Vec<_> = fetches.collect();
         let settled = fetches.iter_mut().map(|(fetches, has_times)| (fetches, *has_times));
         settle_answers(&mut settled.collect::<Vec<_>>());
-        fetches.iter().map(|(fetches, _)| fetches.successful_fetches).collect()
+        fetches.into_iter().map(|(fetches, _)| fetches).collect()
     }
 
     /// The history of its robots.txt in `rulings`, and the snapshots in force between the first and

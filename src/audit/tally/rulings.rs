@@ -36,6 +36,11 @@ pub struct Rulings {
 }
 
 impl Rulings {
+    /// Whether they know when robots.txt changed.
+    pub(crate) fn know_changes(&self) -> bool {
+        self.is_archive || !self.histories.is_empty()
+    }
+
     /// How requests before the first snapshot of a robots.txt were judged.
     pub(crate) fn before_first(&self) -> BeforeFirst {
         match self.is_unknown_before_first {

@@ -12,6 +12,7 @@ use crate::logs::reject::Limitation;
 use crate::merge::sum;
 use crate::time::Day;
 
+use super::fetches::{DayFetch, fetches};
 use super::rows::{RuledDay, actors, ruled, written};
 use super::{State, failed};
 
@@ -107,7 +108,7 @@ impl StateChange<'_> {
         let insert = "INSERT INTO lines (site, day, lines) VALUES (?, ?, ?) \
                       ON CONFLICT (site, day) DO UPDATE SET lines = excluded.lines";
         self.execute(insert, params![site, day_text, i64::try_from(lines).unwrap_or(i64::MAX)])?;
-        for table in ["actors", "ruled"] {
+        for table in ["actors", "ruled", "fetches"] {
             let delete = format!("DELETE FROM {table} WHERE site = ? AND day = ?");
             self.execute(&delete, params![site, day_text])?;
         }
@@ -122,6 +123,17 @@ impl StateChange<'_> {
                       VALUES (?, ?, ?, ?, ?, ?)";
         for RuledDay { source, at, outcome, digest, .. } in ruled(site, day, tally) {
             self.execute(insert, params![site, day_text, source, at, outcome, digest])?;
+        }
+        self.put_fetches(&day_text, tally)
+    }
+
+    fn put_fetches(&self, day: &str, tally: &Tally) -> Result<()> {
+        let insert = "INSERT OR REPLACE INTO fetches VALUES (?, ?, ?, ?, ?, ?, ?)";
+        for DayFetch { origin, crawler, identity, minute, is_304 } in fetches(tally) {
+            self.execute(
+                insert,
+                params![self.site, day, origin, crawler, identity, minute, is_304],
+            )?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! changed sums is marked until its report is written.
 
 pub mod change;
+pub(crate) mod fetches;
 pub(crate) mod mailed;
 pub mod rows;
 
@@ -27,8 +28,8 @@ const APPLICATION_ID: i32 = 0x626f_746e;
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// Tables that a state of this version may lack: the lines of each day when they were counted and when
-/// they were reported, events that no later night could find again, which events were mailed, and the day of the last
-/// night of each site.
+/// they were reported, events that no later night could find again, which events were mailed, the day of the last
+/// night of each site, and successful fetches of robots.txt.
 const LATER_SCHEMA: &str = include_str!("news.sql");
 
 /// The version of [`SCHEMA`] and of the tallies in it.
@@ -201,7 +202,7 @@ impl State {
     pub fn tidy(&mut self, site: &str, first_kept: Day) -> Result<()> {
         let first = first_kept.to_string();
         let tidied = self.connection.transaction().and_then(|transaction| {
-            for table in ["days", "actors", "ruled", "lines", "told", "mailed"] {
+            for table in ["days", "actors", "ruled", "fetches", "lines", "told", "mailed"] {
                 let delete = format!("DELETE FROM {table} WHERE site = ? AND day < ?");
                 transaction.execute(&delete, params![site, first])?;
             }

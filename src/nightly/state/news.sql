@@ -28,3 +28,13 @@ CREATE TABLE IF NOT EXISTS nights (
     site TEXT PRIMARY KEY,
     day TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS fetches (
+    site TEXT NOT NULL,
+    day TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    crawler TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    minute INTEGER NOT NULL,
+    is_304 INTEGER NOT NULL,
+    PRIMARY KEY (site, day, origin, crawler, identity, minute)
+) STRICT, WITHOUT ROWID;

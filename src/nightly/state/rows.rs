@@ -1,6 +1,8 @@
 //! Summaries of the days of all sites, for `trend.csv` and `events.csv`; and lines by day and events that no later night
 //! could find again.
 
+use std::collections::BTreeSet;
+
 use rusqlite::params;
 
 use crate::audit::tally::Tally;
@@ -51,7 +53,7 @@ pub struct RuledDay {
 /// The sums of each crawler at each origin in the tally of `day`.
 pub(super) fn actors(site: &str, day: Day, tally: &Tally) -> impl Iterator<Item = ActorDay> {
     tally.counts.origins.iter().flat_map(move |origin| {
-        let fetches = origin.successful_fetches();
+        let fetches = origin.settled_fetches();
         origin.rows.iter().zip(fetches).map(move |(((crawler, identity), row), fetches)| ActorDay {
             site: site.to_owned(),
             day,
@@ -59,13 +61,13 @@ pub(super) fn actors(site: &str, day: Day, tally: &Tally) -> impl Iterator<Item 
             crawler: tally.header.crawlers[crawler.index()].name.clone(),
             identity: identity.as_str().to_owned(),
             sums: row.total(),
-            successful_fetches: fetches,
+            successful_fetches: fetches.successful_fetches,
         })
     })
 }
 
-/// Each robots.txt that was in force, as the tally of `day` has it.
-pub(super) fn ruled(site: &str, day: Day, tally: &Tally) -> Vec<RuledDay> {
+/// Each robots.txt that was in force, as the tally of `day` has it. One file may be that of many origins.
+pub(super) fn ruled(site: &str, day: Day, tally: &Tally) -> BTreeSet<RuledDay> {
     let ruled = |source: &str, at, outcome: String, digest: Option<Digest>| RuledDay {
         site: site.to_owned(),
         source: source.to_owned(),
@@ -79,11 +81,11 @@ pub(super) fn ruled(site: &str, day: Day, tally: &Tally) -> Vec<RuledDay> {
     let files = files.map(|(source, digest)| ruled(source, 0, "200".to_owned(), Some(*digest)));
     let failed = rulings.failures.keys();
     let failed = failed.map(|source| ruled(source, 0, "unreadable".to_owned(), None));
-    let mut all: Vec<RuledDay> = files.chain(failed).collect();
-    for (origin, snapshots) in tally.snapshots_in_force() {
+    let mut all: BTreeSet<RuledDay> = files.chain(failed).collect();
+    for (source, snapshots) in tally.snapshots_in_force() {
         all.extend(snapshots.into_iter().map(|snapshot| {
             let at = snapshot.fetched_at.unix_seconds();
-            ruled(&origin, at, snapshot.outcome.to_string(), snapshot.digest)
+            ruled(&source, at, snapshot.outcome.to_string(), snapshot.digest)
         }));
     }
     all

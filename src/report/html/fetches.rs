@@ -12,12 +12,16 @@ use crate::report::page_model::totals::{CrawlerTotals, Heaviest};
 use crate::report::page_model::{PageModel, ROWS_MAX, is_itself, text};
 use crate::robots::usage::UsagePreference;
 use crate::table::{csv::not_bound_reason, escape::visible};
+use crate::time::Zone;
 
 use super::markup::{Badge, strongly_counted};
 use super::table::{HtmlTable, Kind};
 
 /// The table with all rows.
 const FILE: &str = "robots-fetches.csv";
+
+/// The most crawlers named that read robots.txt on earlier days.
+const READ_BEFORE_MAX: usize = 5;
 
 /// The section; `None` without crawlers that robots.txt binds.
 pub(crate) fn fetches(model: &PageModel<'_>) -> Option<Markup> {
@@ -29,6 +33,7 @@ pub(crate) fn fetches(model: &PageModel<'_>) -> Option<Markup> {
     all.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.sums.violations));
     let (fetched, never): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, totals)| totals.fetches.successful > 0);
+    let read_before = read_before(model, fetched.iter().chain(&never));
     (!fetched.is_empty() || !never.is_empty()).then(|| {
         html! {
             p {
@@ -36,12 +41,33 @@ pub(crate) fn fetches(model: &PageModel<'_>) -> Option<Markup> {
                 " that robots.txt binds fetched it in these logs, "
                 (strongly_counted(never.len() as u64, "crawler"))
                 " did not. A log shows no fetches from before its first line."
+                @if !read_before.is_empty() { " " (read_before) }
             } "\n"
             (before_violations(model))
             (fetchers(model, fetched))
             (never_fetched(model, never))
         }
     })
+}
+
+/// Who read robots.txt on earlier days, as far as nightly remembers them; empty if nobody did.
+fn read_before<'a>(
+    model: &PageModel<'_>,
+    rows: impl Iterator<Item = &'a (Actor, &'a CrawlerTotals)>,
+) -> String {
+    let read = rows.filter_map(|(actor, totals)| {
+        let last = Zone::UTC.day_of(totals.fetches.earlier?.last);
+        let name = text(&model.crawler(actor.0).name);
+        Some(format!("{name} ({}) read it on {last}", actor.1.as_str()))
+    });
+    let read: Vec<String> = read.collect();
+    let more = read.len().saturating_sub(READ_BEFORE_MAX);
+    let shown = read[..read.len() - more].join(", ");
+    match (read.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!("On earlier days: {shown}."),
+        (false, more) => format!("On earlier days: {shown} and {more} more."),
+    }
 }
 
 fn before_violations(model: &PageModel<'_>) -> Markup {

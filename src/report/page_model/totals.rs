@@ -55,6 +55,8 @@ pub struct FetchTotals {
     pub before_first: u64,
     /// The times of the first and the last successful fetch.
     pub span: Option<Span>,
+    /// Those of fetches on days before these logs, by it or another crawler of its operator.
+    pub earlier: Option<Span>,
 }
 
 impl CrawlerTotals {
@@ -82,6 +84,7 @@ impl CrawlerTotals {
         fetches.other_requests += sums.requests - sums.robots_txt_requests;
         fetches.before_first += fetched.requests_before_first_fetch();
         fetches.span.absorb(fetched.read);
+        fetches.earlier.absorb(row.tally.earlier_fetches.as_ref().and_then(|of| of.span()));
     }
 }
 

@@ -12,6 +12,7 @@ use crate::config::file::{ConfigError, ConfigFile, SiteConfig};
 use crate::config::setting::{Days, Fault};
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand, unread_directories};
+use crate::judge::Judge;
 use crate::nightly::days::{check_reports, day_directory, point_to_latest, tidy};
 use crate::nightly::events::of_site;
 use crate::nightly::ingest::{IngestProblems, SiteIngest};
@@ -33,6 +34,8 @@ use crate::run::{fetching::fetch_first, notes::note_formats};
 use crate::table::escape::spelled_out;
 use crate::time::{Day, UtcTime, Window, Zone};
 
+use super::kept_robots::KeptRobots;
+
 /// The attempts to read logs that are rotated each time during the read.
 const ATTEMPTS_MAX: usize = 3;
 
@@ -45,6 +48,8 @@ pub(crate) struct Job<'a> {
     pub day: Day,
     /// The first day that is kept in the state.
     first_kept: Option<Day>,
+    /// The versions of its robots.txt files.
+    kept_robots: KeptRobots,
     audit: AuditConfig,
     console: SharedConsole,
     /// How the summary is shown.
@@ -73,7 +78,9 @@ impl<'a> Job<'a> {
         };
         let day = day.unwrap_or(today.plus(-1));
         let (console, view) = (Arc::clone(console), view.clone());
-        let job = Job { site, today, day, first_kept, audit, console, view, is_mailed };
+        let kept_robots = KeptRobots::new(config, &site.name, now, first_kept);
+        let job =
+            Job { site, today, day, first_kept, kept_robots, audit, console, view, is_mailed };
         let mut faults = refused(site);
         match job.setup(&[]) {
             Ok(setup) => faults.extend(setup.robots_fault()),
@@ -179,6 +186,7 @@ impl<'a> Job<'a> {
         let setup = self.setup(&state.crawlers()?).map_err(|faults| unusable(&faults))?;
         self.check_outputs(config, &setup)?;
         self.check_origin(state, &setup)?;
+        self.kept_robots.see(&setup)?;
         let problems =
             self.console.timed("logs read and judged", || self.ingest_logs(state, &setup))?;
         let warnings = || problems.damages.iter().chain(&problems.alike);
@@ -276,7 +284,7 @@ impl<'a> Job<'a> {
         let files: Vec<Source> = files.map(|present| present.source.clone()).collect();
         let Setup { config, options, registry, console, .. } = setup;
         let unfetched = fetch_first(config, &files, options, registry, console)?;
-        let judge = setup.judge()?;
+        let judge = self.kept_robots.judge(setup)?;
         let options_of = |day| options_of(day, setup);
         let ingest = self.ingest(setup, &judge, &options_of);
         let progress = Progress::default();
@@ -315,7 +323,7 @@ impl<'a> Job<'a> {
     fn ingest<'n>(
         &'n self,
         setup: &'n Setup,
-        judge: &'n crate::judge::Judge,
+        judge: &'n Judge,
         options_of: &'n dyn Fn(Day) -> header::ReportedOptions,
     ) -> SiteIngest<'n> {
         SiteIngest {
@@ -338,7 +346,7 @@ impl<'a> Job<'a> {
         setup: &Setup,
         site_night: &mut SiteNight,
     ) -> Result<RunOutcome> {
-        let judge = setup.judge()?;
+        let judge = self.kept_robots.judge(setup)?;
         let options_of = |day| options_of(day, setup);
         let ingest = self.ingest(setup, &judge, &options_of);
         let last = self.last_day();

@@ -47,7 +47,6 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("terminal_size", &["cli"]),
     ("landlock", &["run"]),
     ("seccompiler", &["run"]),
-    ("crossbeam_channel", &["pipeline"]),
     ("rayon", &["pipeline"]),
     ("rusqlite", &["archive", "nightly"]),
     ("simple_dns", &["net"]),

@@ -1,12 +1,11 @@
 //! The audit of logs: files in, one checked tally out. Of logs that grow, the lines that were read before are skipped,
 //! and the others are counted by day.
 //!
-//! Some threads open files, decompress them and split them into chunks of whole lines. Free threads
-//! count the chunks, and the sums are merged. Only finished sums leave a worker, so reports do not
+//! Threads open files, decompress them and split them into chunks of whole lines. Threads without a file
+//! count chunks of others, and the sums are merged. Only finished sums leave a worker, so reports do not
 //! depend on the number of threads or the size of chunks.
 
 mod cells;
-mod chunk_queue;
 pub mod client;
 pub mod client_rows;
 pub mod collected_file;
@@ -24,6 +23,7 @@ pub mod identities;
 mod identity_warnings;
 pub mod input_tally;
 pub mod log_outages;
+mod log_reader;
 pub mod memory_limit;
 pub mod model;
 mod nothing_judged;
@@ -67,15 +67,15 @@ use crate::input::source::{FileId, Source};
 use crate::judge::{Judge, timeline::BeforeFirst};
 use crate::logs::format::Hints;
 use crate::merge::Merge;
-use crate::pipeline::queue::WorkQueue;
+use crate::pipeline::files;
 use crate::time::{Day, Window, Zone};
 
-use chunk_queue::{ChunkWorker, LogReader};
 use day_counters::{DayKey, FileDays};
 use draft::Draft;
 use evidence::EvidenceSink;
 use extent::{Extent, InputEnd, ReadRange, ReadRangeEnd};
 use identities::Identities;
+use log_reader::{LogReader, LogWorker, SpareBuffers};
 use origin_options::OriginOptions;
 use own_site::OwnSite;
 use prepass::{Collected, FirstPass};
@@ -246,19 +246,18 @@ fn add_up(
     progress: &Progress,
     evidence: Option<&EvidenceSink<'_>>,
 ) -> Result<(WorkerCounts, Vec<ReadRangeEnd>)> {
-    let limits = chunk_queue::limits(options.threads, ranges.len());
+    let Options { threads, chunk_bytes, ref hints, .. } = *options;
+    let spare = &SpareBuffers::default();
     let worker = || {
         let sites = Sites::new(context.judge, &options.naming);
-        ChunkWorker { worker: Worker::new(context, sites), lines: &progress.lines, evidence }
+        LogWorker { worker: Worker::new(context, sites), lines: &progress.lines, evidence, spare }
     };
-    let Options { chunk_bytes, ref hints, .. } = *options;
     let sessions = context.sessions.as_ref();
-    let reader = LogReader { chunk_bytes, hints, evidence, sessions, progress };
-    let queue = WorkQueue::new(limits, ranges.len())?;
-    let (counted, ends) = queue.run(ranges, worker, |range, queue| {
+    let reader = LogReader { chunk_bytes, hints, evidence, sessions, progress, spare };
+    let (counted, ends) = files::run(threads, ranges, worker, |range, push| {
         progress.check()?;
         let opened = open(&sources[range.file.index()], &progress.bytes_read);
-        reader.read(range, opened, queue)
+        reader.read(range, opened, push)
     })?;
     let mut sums = WorkerCounts::new(context);
     counted.into_iter().for_each(|counted| sums.absorb(counted));

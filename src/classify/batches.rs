@@ -1,13 +1,15 @@
 //! Splits lists into batches of whole records, and judges them in threads.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::iter::Enumerate;
+use std::mem::take;
+use std::slice::Iter;
+use std::sync::{Arc, Mutex, atomic::Ordering};
 
 use crate::error::Result;
 use crate::input::chunks::{Chunk, Chunks, HEAD_BYTES_MAX};
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
-use crate::pipeline::in_order::ResultSender;
-use crate::pipeline::queue::{InputQueue, QueueWorker};
+use crate::mutex::lock;
 
 use super::batch::{BatchContext, BatchMemory, judge};
 use super::input_format::{
@@ -20,68 +22,114 @@ use super::summary::{CountedUrls, VerdictCounts};
 /// The longest record. A longer one ends where the bytes of its batch end.
 const RECORD_BYTES_MAX: usize = 1 << 20;
 
-/// Opens, decompresses and splits lists.
-pub(crate) struct BatchReader<'a> {
-    pub options: &'a ClassifyOptions,
-    pub progress: &'a ClassifyProgress,
-    /// Until the first list is open.
-    pub begin: Option<BeginRows<'a>>,
-    /// The header of the first list, until it is queued.
-    pub head: Vec<u8>,
-    pub sequence: u64,
+/// Buffers of earlier batches. Texts keep what they have, so that they are not filled again.
+#[derive(Debug, Default)]
+pub(crate) struct SpareBuffers {
+    texts: Mutex<Vec<Vec<u8>>>,
+    rows: Mutex<Vec<Vec<u8>>>,
 }
 
-type Queue<'q, 'w> = InputQueue<'q, BatchWorker<'w>>;
+impl SpareBuffers {
+    /// Takes back a buffer whose rows are written.
+    pub(crate) fn put_rows(&self, mut rows: Vec<u8>) {
+        rows.clear();
+        lock(&self.rows).push(rows);
+    }
+}
 
-impl BatchReader<'_> {
-    /// Queues all batches of `sources`, and returns a sentence for each one that could not be read.
+/// Opens, decompresses and splits lists, one after the other.
+pub(crate) struct BatchReader<'a> {
+    options: &'a ClassifyOptions,
+    progress: &'a ClassifyProgress,
+    spare: &'a SpareBuffers,
+    lists: Enumerate<Iter<'a, Source>>,
+    /// The list that is read now.
+    list: Option<List<'a>>,
+    /// Until the first list is open.
+    begin: Option<BeginRows<'a>>,
+    /// The header of the first list, until a batch has it.
+    head: Vec<u8>,
+    is_over: bool,
+    /// A sentence for each list that could not be read.
+    pub damages: Vec<String>,
+}
+
+/// A list that is read.
+struct List<'a> {
+    name: &'a str,
+    chunks: Chunks,
+    form: Arc<InputFormat>,
+    /// The first bytes that are no rows: those of them that are not read yet.
+    skip: usize,
+    carry: Carry,
+}
+
+impl<'a> BatchReader<'a> {
+    /// Reads `sources`; `begin` returns the header of what is written.
+    pub(crate) fn new(
+        sources: &'a [Source],
+        options: &'a ClassifyOptions,
+        progress: &'a ClassifyProgress,
+        begin: Option<BeginRows<'a>>,
+        spare: &'a SpareBuffers,
+    ) -> BatchReader<'a> {
+        let lists = sources.iter().enumerate();
+        let (list, head, is_over, damages) = Default::default();
+        BatchReader { options, progress, spare, lists, list, begin, head, is_over, damages }
+    }
+
+    /// The next batch; `None` after the last one.
     ///
     /// # Errors
     /// If a list lacks a column.
-    pub(crate) fn read_all(
-        mut self,
-        sources: &[Source],
-        queue: &mut Queue<'_, '_>,
-    ) -> Result<Vec<String>> {
-        let mut damages = Vec::new();
-        for (index, source) in sources.iter().enumerate() {
-            let opened = match open(source, &self.progress.bytes_read) {
-                Ok(opened) => opened,
-                Err(err) => {
-                    damages.push(err.to_string());
-                    continue;
-                }
-            };
-            let file = FileId::from_index(index);
-            let mut chunks = Chunks::of_log(file, opened, self.options.batch_bytes);
-            let writing = self.options.writing.unwrap_or_else(|| writing_of(&source.name));
-            let head = chunks.head(HEAD_BYTES_MAX);
-            // An empty list has no header, and no rows that would need one.
-            let has_rows = !head.is_empty();
-            let writing = if has_rows { writing } else { ListSyntax::Lines };
-            let form = InputFormat::new(writing, &self.options.wanted, &source.name, head)?;
-            let skip = preamble_bytes(&form, head);
-            let form = Arc::new(form);
-            if has_rows {
-                self.begin(&form)?;
-            }
-            let open_quote = self.read(&mut chunks, &form, skip, queue)?;
-            damages.extend(open_quote.map(|line| unclosed(&source.name, line)));
-            if queue.is_stopped() {
-                return Ok(damages);
-            }
-            if let Some(damage) = chunks.ending().damage {
-                damages.push(format!("{}: {damage}", source.name));
-            }
+    pub(crate) fn next(&mut self) -> Result<Option<Batch>> {
+        while let Some(source) = self.list.is_none().then(|| self.lists.next()).flatten() {
+            self.list = self.opened(source)?;
         }
-        // Lists without rows have a header, too.
-        self.begin(&InputFormat::Lines)?;
-        let form = Arc::new(InputFormat::Lines);
-        if let Some(buffers) = queue.buffer() {
-            // The buffers still have the content of an earlier batch.
-            self.push(&form, BatchBuffers { text: Vec::new(), ..buffers }, queue)?;
+        let mut text = lock(&self.spare.texts).pop().unwrap_or_default();
+        let (form, is_last) = match &mut self.list {
+            Some(list) => (Arc::clone(&list.form), list.next_batch(&mut text)),
+            // Lists without rows have a header, too.
+            None if !self.is_over => {
+                self.is_over = true;
+                self.begin(&InputFormat::Lines)?;
+                text.clear();
+                (Arc::new(InputFormat::Lines), false)
+            }
+            None => return Ok(None),
+        };
+        if !text.is_empty() {
+            self.begin(&form)?;
         }
-        Ok(damages)
+        if is_last && let Some(list) = self.list.take() {
+            self.damages.extend(list.damages());
+        }
+        Ok(Some(Batch { form, head: take(&mut self.head), text }))
+    }
+
+    /// Opens a list, unless it is damaged.
+    fn opened(&mut self, (index, source): (usize, &'a Source)) -> Result<Option<List<'a>>> {
+        let opened = match open(source, &self.progress.bytes_read) {
+            Ok(opened) => opened,
+            Err(err) => {
+                self.damages.push(err.to_string());
+                return Ok(None);
+            }
+        };
+        let file = FileId::from_index(index);
+        let mut chunks = Chunks::of_log(file, opened, self.options.batch_bytes);
+        let writing = self.options.writing.unwrap_or_else(|| writing_of(&source.name));
+        let head = chunks.head(HEAD_BYTES_MAX);
+        // An empty list has no header, and no rows that would need one.
+        let has_rows = !head.is_empty();
+        let writing = if has_rows { writing } else { ListSyntax::Lines };
+        let form = InputFormat::new(writing, &self.options.wanted, &source.name, head)?;
+        let skip = preamble_bytes(&form, head);
+        if has_rows {
+            self.begin(&form)?;
+        }
+        let (name, form) = (&*source.name, Arc::new(form));
+        Ok(Some(List { name, chunks, form, skip, carry: Carry::default() }))
     }
 
     /// Once, for the first list that has rows.
@@ -91,57 +139,35 @@ impl BatchReader<'_> {
         }
         Ok(())
     }
+}
 
-    /// Queues the whole records of `chunks`, but for the first `skip` bytes. Returns the line of the
-    /// first record with a quote that is not closed.
-    fn read(
-        &mut self,
-        chunks: &mut Chunks,
-        form: &Arc<InputFormat>,
-        mut skip: usize,
-        queue: &mut Queue<'_, '_>,
-    ) -> Result<Option<u64>> {
-        let mut carry = Carry::default();
-        while let Some(mut buffers) = queue.buffer() {
-            let chunk = chunks.next_chunk(std::mem::take(&mut buffers.text));
-            let is_last = chunk.is_none();
-            if let Some(Chunk { bytes, first_line, .. }) = chunk {
-                buffers.text = bytes;
-                // The skipped bytes may be longer than a small first batch.
-                let skipped = skip.min(buffers.text.len());
-                skip -= skipped;
-                let line = first_line + count_lines(&buffers.text[..skipped]);
-                buffers.text.drain(..skipped);
-                if let InputFormat::Delimited { delimiter, .. } = **form {
-                    carry.cut(&mut buffers.text, line, delimiter);
-                }
-            } else {
-                if let InputFormat::Delimited { delimiter, .. } = **form {
-                    carry.note_open_quote(delimiter);
-                }
-                buffers.text = std::mem::take(&mut carry.text);
-            }
-            self.push(form, buffers, queue)?;
-            if is_last {
-                break;
-            }
-        }
-        Ok(carry.open_quote)
+impl List<'_> {
+    /// Fills `text` with whole records; returns whether they are the last.
+    fn next_batch(&mut self, text: &mut Vec<u8>) -> bool {
+        let delimiter = match *self.form {
+            InputFormat::Delimited { delimiter, .. } => Some(delimiter),
+            _ => None,
+        };
+        let Some(Chunk { bytes, first_line, .. }) = self.chunks.next_chunk(take(text)) else {
+            delimiter.into_iter().for_each(|delimiter| self.carry.note_open_quote(delimiter));
+            *text = take(&mut self.carry.text);
+            return true;
+        };
+        *text = bytes;
+        // The skipped bytes may be longer than a small first batch.
+        let skipped = self.skip.min(text.len());
+        self.skip -= skipped;
+        let line = first_line + count_lines(&text[..skipped]);
+        text.drain(..skipped);
+        delimiter.into_iter().for_each(|delimiter| self.carry.cut(text, line, delimiter));
+        false
     }
 
-    fn push(
-        &mut self,
-        form: &Arc<InputFormat>,
-        mut buffers: BatchBuffers,
-        queue: &mut Queue<'_, '_>,
-    ) -> Result<()> {
-        if !buffers.text.is_empty() {
-            self.begin(form)?;
-        }
-        buffers.out.append(&mut self.head);
-        queue.push(Batch { sequence: self.sequence, form: Arc::clone(form), buffers });
-        self.sequence += 1;
-        Ok(())
+    /// What was wrong with the list, once it is read.
+    fn damages(&self) -> impl Iterator<Item = String> {
+        let open_quote = self.carry.open_quote.map(|line| unclosed(self.name, line));
+        let damage = self.chunks.ending().damage;
+        open_quote.into_iter().chain(damage.map(|damage| format!("{}: {damage}", self.name)))
     }
 }
 
@@ -203,23 +229,17 @@ fn preamble_bytes(form: &InputFormat, head: &[u8]) -> usize {
     mark + usize::try_from(reader.position().byte()).expect("a header is no longer than its file")
 }
 
-/// Buffers of a batch.
-#[derive(Debug, Default)]
-pub(crate) struct BatchBuffers {
-    pub text: Vec<u8>,
-    pub out: Vec<u8>,
-}
-
 /// Whole records of a list.
 pub(crate) struct Batch {
-    pub sequence: u64,
-    pub form: Arc<InputFormat>,
-    pub buffers: BatchBuffers,
+    form: Arc<InputFormat>,
+    /// The header of what is written, in the first batch.
+    head: Vec<u8>,
+    text: Vec<u8>,
 }
 
 /// A batch whose verdicts can be written.
 pub(crate) struct RenderedBatch {
-    pub buffers: BatchBuffers,
+    pub out: Vec<u8>,
     pub counts: VerdictCounts,
     pub rows: u64,
     /// Rows that should be JSON objects and are not.
@@ -234,7 +254,7 @@ pub(crate) struct BatchWorker<'a> {
     /// `None` if rows are only counted by origin and rule.
     pub render: Option<&'a Render<'a>>,
     pub memory: BatchMemory,
-    pub results: ResultSender<RenderedBatch>,
+    pub spare: &'a SpareBuffers,
 }
 
 impl BatchWorker<'_> {
@@ -245,16 +265,12 @@ impl BatchWorker<'_> {
         origins_opened.fetch_add(std::mem::take(&mut origins.opened), Ordering::Relaxed);
         origins_found.fetch_add(std::mem::take(&mut origins.found), Ordering::Relaxed);
     }
-}
 
-impl QueueWorker for BatchWorker<'_> {
-    type Item = Batch;
-    type Buffer = BatchBuffers;
-    type Output = ();
-
-    /// The writer of the verdicts returns the buffers.
-    fn work(&mut self, batch: Batch) -> Result<Option<BatchBuffers>> {
-        let Batch { sequence, form, buffers: BatchBuffers { text, mut out } } = batch;
+    /// Judges a batch, and writes its rows to a buffer.
+    pub(crate) fn judged(&mut self, batch: Batch) -> RenderedBatch {
+        let Batch { form, mut head, text } = batch;
+        let mut out = lock(&self.spare.rows).pop().unwrap_or_default();
+        out.append(&mut head);
         let rows = InputRows::read(&form, text);
         let judged = judge(self.context, &form, rows, &mut self.memory);
         let (counts, rows) = (judged.counts(), judged.rows.len() as u64);
@@ -267,10 +283,7 @@ impl QueueWorker for BatchWorker<'_> {
             }
             None => Some(CountedUrls::of(&judged.outcomes, self.context.crawlers)),
         };
-        let buffers = BatchBuffers { text: judged.rows.into_buffer(), out };
-        self.results.send(sequence, RenderedBatch { buffers, counts, rows, damaged, counted });
-        Ok(None)
+        lock(&self.spare.texts).push(judged.rows.into_buffer());
+        RenderedBatch { out, counts, rows, damaged, counted }
     }
-
-    fn finish(self) {}
 }

@@ -1,7 +1,7 @@
 //! Verdicts on lists of URLs: lists in, rows out in the same order.
 //!
-//! One thread reads and decompresses. All threads judge, one batch at a time. The caller's thread
-//! writes. A batch is judged origin by origin. The number of batches in progress is limited, and
+//! While all threads judge some batches, one reads and decompresses the next, and the caller's thread
+//! writes those before. A batch is judged origin by origin. The number of batches in progress is limited, and
 //! their buffers are reused, so memory does not grow with the length of a list.
 
 pub mod answer;
@@ -22,21 +22,13 @@ use crate::crawlers::cache::UserAgentCache;
 use crate::error::Result;
 use crate::input::source::Source;
 use crate::merge::Merge;
-use crate::pipeline::{in_order::run_in_order, queue::QueueLimits};
+use crate::pipeline::batches::run_in_order;
 
 use batch::{BatchContext, BatchMemory};
-use batches::{BatchReader, BatchWorker, RenderedBatch};
+use batches::{BatchReader, BatchWorker, RenderedBatch, SpareBuffers};
 use known_origin::OriginCache;
 use options::{Classified, ClassifyOptions, ClassifyProgress, Render};
 use summary::Summary;
-
-/// Batches under way besides one for each thread: on the way from the reader and to the writer.
-const BATCHES_ON_THE_WAY: usize = 2;
-
-/// Batches that are in memory at once.
-pub(crate) fn batches_under_way(threads: usize) -> usize {
-    threads + BATCHES_ON_THE_WAY
-}
 
 /// Classifies the URLs of `sources`, in that order; `render` writes a batch, which `put` receives.
 /// Damage to a source ends that source alone.
@@ -51,22 +43,18 @@ pub(crate) fn run(
     render: &Render<'_>,
     mut put: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Classified> {
-    let limits = QueueLimits {
-        threads: options.threads,
-        waiting_max: options.threads,
-        buffers_max: batches_under_way(options.threads),
-    };
     let render = options.summary_bytes.is_none().then_some(render);
     let begin = render.map(|render| render.begin);
     let summary = options.summary_bytes.map(|bytes| Summary::new(bytes.max));
     let own_bytes = options.summary_bytes.map_or(0, |bytes| bytes.own);
+    let spare = &SpareBuffers::default();
     let mut classified = Classified { summary, ..Classified::default() };
     // One place counts all batches, so that the entry for others does not depend on the number of
     // threads.
     let write = |batch: RenderedBatch| {
-        let RenderedBatch { mut buffers, counts, rows, damaged, counted } = batch;
-        put(&buffers.out)?;
-        buffers.out.clear();
+        let RenderedBatch { out, counts, rows, damaged, counted } = batch;
+        put(&out)?;
+        spare.put_rows(out);
         classified.rows += rows;
         classified.damaged_lines += damaged;
         classified.counts.absorb(counts);
@@ -75,25 +63,16 @@ pub(crate) fn run(
             summary.add(counted);
             context.judge.lend_memory(summary.size_bytes().saturating_sub(own_bytes));
         }
-        Ok(buffers)
+        Ok(())
     };
-    let worker = |results| {
+    let worker = || {
         let origins = OriginCache::new(options.origins_bytes);
         let memory = BatchMemory { origins, user_agents: UserAgentCache::default() };
-        BatchWorker { context, progress, render, memory, results }
+        BatchWorker { context, progress, render, memory, spare }
     };
-    // The lists are one source: one thread reads one after the other.
-    let (_, damages) = run_in_order(
-        limits,
-        &[sources],
-        worker,
-        |sources, queue| {
-            let reader = BatchReader { options, progress, begin, head: Vec::new(), sequence: 0 };
-            reader.read_all(sources, queue)
-        },
-        write,
-    )?;
-    Ok(Classified { damages: damages.concat(), ..classified })
+    let mut reader = BatchReader::new(sources, options, progress, begin, spare);
+    run_in_order(options.threads, worker, || reader.next(), BatchWorker::judged, write)?;
+    Ok(Classified { damages: reader.damages, ..classified })
 }
 
 #[cfg(test)]

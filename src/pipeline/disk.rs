@@ -5,9 +5,11 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crate::mutex::lock;
 
 /// The threads that wait at the same time: a single wait takes as long as some together.
 const THREADS_MAX: usize = 4;
@@ -21,8 +23,9 @@ pub(crate) struct DiskWaits {
     /// All that were added.
     names: BTreeSet<OsString>,
     /// `None` at the end.
-    sender: Option<Sender<WrittenFile>>,
-    receiver: Receiver<WrittenFile>,
+    sender: Option<SyncSender<WrittenFile>>,
+    /// A thread holds it while it waits for its next file.
+    receiver: Arc<Mutex<Receiver<WrittenFile>>>,
     threads: Vec<JoinHandle<Result<(), FailedFile>>>,
     /// Without threads.
     result: Result<(), FailedFile>,
@@ -36,7 +39,8 @@ pub(crate) type FailedFile = (OsString, io::Error);
 
 impl Default for DiskWaits {
     fn default() -> DiskWaits {
-        let (sender, receiver) = bounded(QUEUED_MAX);
+        let (sender, receiver) = sync_channel(QUEUED_MAX);
+        let receiver = Arc::new(Mutex::new(receiver));
         let (names, threads) = Default::default();
         DiskWaits { names, sender: Some(sender), receiver, threads, result: Ok(()) }
     }
@@ -47,10 +51,12 @@ impl DiskWaits {
     pub(crate) fn add(&mut self, name: OsString, file: File) {
         self.names.insert(name.clone());
         if self.threads.len() < THREADS_MAX {
-            let files = self.receiver.clone();
+            let files = Arc::clone(&self.receiver);
             let started = thread::Builder::new().spawn(move || {
                 let mut result = Ok(());
-                files.iter().for_each(|file| wait(file, &mut result));
+                while let Some(file) = next(&files) {
+                    wait(file, &mut result);
+                }
                 result
             });
             self.threads.extend(started);
@@ -86,9 +92,14 @@ impl DiskWaits {
 impl Drop for DiskWaits {
     fn drop(&mut self) {
         self.sender = None;
-        while self.receiver.try_recv().is_ok() {}
+        while next(&self.receiver).is_some() {}
         self.threads.drain(..).for_each(|thread| drop(thread.join()));
     }
+}
+
+/// The next file; `None` after the last one.
+fn next(files: &Mutex<Receiver<WrittenFile>>) -> Option<WrittenFile> {
+    lock(files).recv().ok()
 }
 
 /// Waits for a file, unless one before has failed.

@@ -1,9 +1,9 @@
-//! The only module with threads for jobs: readers queue items, workers process them.
+//! The only module with threads for jobs; they are those of rayon.
 //!
-//! The module does not know what an item is.
+//! The module does not know what a chunk or a batch is.
 
-mod buffers;
+pub mod batches;
 pub mod disk;
-pub mod in_order;
+pub mod files;
 pub mod parallel;
-pub mod queue;
+mod pool;

@@ -1,9 +1,10 @@
 //! Work on several threads at once: two jobs, or the same work on each of many items.
 
-use std::thread::{self, Builder, scope};
-use std::{panic::resume_unwind, sync::Mutex};
+use std::thread::available_parallelism;
 
-use crate::mutex::lock;
+use rayon::prelude::*;
+
+use super::pool::pool;
 
 /// Runs `other` on a thread of its own and `own` on this one. If the system starts no thread, this
 /// one runs both.
@@ -11,42 +12,22 @@ pub(crate) fn both<A: Send, B>(
     other: impl FnOnce() -> A + Send,
     own: impl FnOnce() -> B,
 ) -> (A, B) {
-    let waiting = Mutex::new(Some(other));
-    let take = || lock(&waiting).take();
-    scope(|scope| {
-        let started = Builder::new().spawn_scoped(scope, || take().map(|other| other()));
-        let own = own();
-        let done =
-            started.ok().and_then(|thread| thread.join().unwrap_or_else(|why| resume_unwind(why)));
-        let other = done.or_else(|| take().map(|other| other()));
-        (other.expect("one of the threads has run it"), own)
-    })
+    let Ok(pool) = pool(1) else { return (other(), own()) };
+    let mut done = None;
+    let own = pool.in_place_scope(|scope| {
+        scope.spawn(|_| done = Some(other()));
+        own()
+    });
+    (done.expect("a scope ends after its tasks"), own)
 }
 
-/// The results of `work` on `items`, in their order. Where no thread can be started, this one does
-/// its part.
+/// The results of `work` on `items`, in their order. If the system starts no threads, this one does
+/// all.
 pub(crate) fn mapped<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let part = items.len().div_ceil(threads).max(1);
-    let all = |items: &[T]| items.iter().map(&work).collect::<Vec<R>>();
-    thread::scope(|scope| {
-        let (first, rest) = items.split_at(part.min(items.len()));
-        let others = rest.chunks(part).map(|items| {
-            let started = thread::Builder::new().spawn_scoped(scope, || all(items));
-            (items, started)
-        });
-        let others: Vec<_> = others.collect();
-        let mut results = all(first);
-        for (items, started) in others {
-            let done = started.ok().map(thread::ScopedJoinHandle::join);
-            results.extend(match done {
-                Some(Ok(done)) => done,
-                Some(Err(panic)) => std::panic::resume_unwind(panic),
-                None => all(items),
-            });
-        }
-        results
-    })
+    match pool(available_parallelism().map_or(1, usize::from)) {
+        Ok(pool) => pool.install(|| items.par_iter().map(&work).collect()),
+        Err(_) => items.iter().map(&work).collect(),
+    }
 }
 
 #[cfg(test)]

@@ -281,7 +281,9 @@ impl ClassifyRun {
     fn options(&self, crawlers: &CrawlerSource<'_>) -> ClassifyOptions {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores } else { self.threads };
-        let batches = classify::batches_under_way(threads);
+        // For each thread a batch is read, one judged and one written. The first has no rows yet, and the last no text
+        // any more: they take the memory of one together.
+        let batches = 2 * threads;
         let growth = BATCH_GROWTH + BATCH_GROWTH_PER_CRAWLER * crawlers.per_row();
         let batch_bytes = self.memory_bytes / 8 * BATCHES_EIGHTHS / batches / growth;
         let origins_bytes = self.memory_bytes / 8 * ORIGINS_EIGHTHS / threads;

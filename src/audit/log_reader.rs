@@ -1,5 +1,6 @@
-//! The way of a log through the pipeline: one thread reads it, and free threads audit its chunks.
+//! The way of a log through the pipeline: one thread reads it, and all that are free audit its chunks.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
@@ -7,7 +8,8 @@ use crate::input::chunks::{Chunk, Chunks};
 use crate::input::{open::Opened, source::FileId};
 use crate::logs::format::{Format, Hints};
 use crate::logs::pieces::{NumberedText, Pieces};
-use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
+use crate::mutex::lock;
+use crate::pipeline::files::{ChunkWorker, Push};
 
 use super::evidence::{Evidence, EvidenceSink};
 use super::extent::InputEnd;
@@ -18,17 +20,6 @@ use super::sample_tally::LINES_AT_FIRST;
 use super::sessions::Sessions;
 use super::worker::{Worker, WorkerCounts};
 
-/// Chunks that wait for each thread that does not read: enough that none waits for a reader, few
-/// enough that memory stays small.
-const CHUNKS_WAITING_PER_WORKER: usize = 2;
-
-/// The limits of chunks in progress. Buffers need no limit: each thread has two at most.
-pub(crate) fn limits(threads: usize, ranges: usize) -> QueueLimits {
-    let workers = threads.saturating_sub(ranges);
-    let waiting_max = workers * CHUNKS_WAITING_PER_WORKER;
-    QueueLimits { threads, waiting_max, buffers_max: usize::MAX }
-}
-
 /// A chunk, with the state of the format at its first line.
 pub(crate) struct FormattedChunk {
     chunk: Chunk,
@@ -37,30 +28,34 @@ pub(crate) struct FormattedChunk {
     head_end: u64,
 }
 
-/// Audits chunks.
-pub(crate) struct ChunkWorker<'a> {
+/// Buffers of chunks that were audited. The last one is used first, because it may still be in the
+/// processor's cache; it keeps its length, so that it is not filled again.
+pub(crate) type SpareBuffers = Mutex<Vec<Vec<u8>>>;
+
+/// Audits the chunks of logs.
+pub(crate) struct LogWorker<'a> {
     pub worker: Worker<'a>,
     /// The lines of all workers.
     pub lines: &'a AtomicU64,
     pub evidence: Option<&'a EvidenceSink<'a>>,
+    pub spare: &'a SpareBuffers,
 }
 
-impl QueueWorker for ChunkWorker<'_> {
-    type Item = FormattedChunk;
-    type Buffer = Vec<u8>;
-    type Output = WorkerCounts;
+impl ChunkWorker for LogWorker<'_> {
+    type Chunk = FormattedChunk;
+    type Counts = WorkerCounts;
 
-    fn work(&mut self, item: FormattedChunk) -> Result<Option<Vec<u8>>> {
-        let FormattedChunk { chunk, format, head_end } = item;
+    fn work(&mut self, chunk: FormattedChunk) -> Result<()> {
+        let FormattedChunk { chunk, format, head_end } = chunk;
         let mut requests = self.evidence.map(|_| Vec::new());
         let lines = self.worker.audit(&chunk, (&format, head_end), requests.as_mut());
         self.lines.fetch_add(lines, Ordering::Relaxed);
         let Chunk { file, sequence, bytes, .. } = chunk;
+        lock(self.spare).push(bytes);
         if let Some((evidence, requests)) = self.evidence.zip(requests) {
             evidence(Evidence::Chunk { input: file, sequence, requests })?;
         }
-        // Unchanged: a buffer that keeps its length is not filled again.
-        Ok(Some(bytes))
+        Ok(())
     }
 
     fn finish(self) -> WorkerCounts {
@@ -77,10 +72,11 @@ pub(crate) struct LogReader<'a> {
     pub sessions: Option<&'a Sessions>,
     /// The progress, which says whether to go on.
     pub progress: &'a Progress,
+    pub spare: &'a SpareBuffers,
 }
 
 impl LogReader<'_> {
-    /// Queues the chunks of a log, if it could be `opened`.
+    /// Pushes the chunks of a log, if it could be `opened`.
     ///
     /// # Errors
     /// If evidence cannot be written, or the audit was stopped.
@@ -88,7 +84,7 @@ impl LogReader<'_> {
         &self,
         range: &ReadRange,
         opened: Result<Opened>,
-        queue: &mut InputQueue<'_, ChunkWorker<'_>>,
+        push: Push<'_, FormattedChunk>,
     ) -> Result<ReadRangeEnd> {
         let file = range.file;
         let opened = match opened {
@@ -105,7 +101,7 @@ impl LogReader<'_> {
         let head_end = range.extent.lines_before() + LINES_AT_FIRST;
         let mut pieces = format.pieces();
         let mut count = 0;
-        while let Some(mut chunk) = queue.buffer().and_then(|buffer| chunks.next_chunk(buffer)) {
+        while let Some(mut chunk) = chunks.next_chunk(self.buffer()) {
             self.progress.check()?;
             count += 1;
             if let Some(following) = &mut following {
@@ -118,18 +114,24 @@ impl LogReader<'_> {
             join(&mut chunk, pieces.as_mut(), following.as_mut());
             let at_chunk = format.clone();
             format.advance(&chunk.bytes);
-            queue.push(FormattedChunk { chunk, format: at_chunk, head_end });
+            if !push(FormattedChunk { chunk, format: at_chunk, head_end }) {
+                break;
+            }
         }
         // Of a log that grows, the last piece may come later.
         let pieces = pieces.filter(|_| following.is_none());
         if let Some(NumberedText { bytes, first_line }) = pieces.and_then(Pieces::end) {
             let chunk = Chunk { bytes, file, first_line, sequence: count };
-            queue.push(FormattedChunk { chunk, format: format.clone(), head_end });
+            push(FormattedChunk { chunk, format: format.clone(), head_end });
             count += 1;
         }
         self.end(file, count)?;
         let input = InputEnd::new(&detected, &chunks);
         Ok(ReadRangeEnd { file, input, reached: following.and_then(Following::reached) })
+    }
+
+    fn buffer(&self) -> Vec<u8> {
+        lock(self.spare).pop().unwrap_or_default()
     }
 
     fn end(&self, input: FileId, chunks: u64) -> Result<()> {

@@ -183,7 +183,7 @@ impl Writer {
             }
             let sql = "DELETE FROM bodies WHERE id NOT IN (SELECT body FROM snapshots)";
             transaction.execute(sql, [])?;
-            transaction.commit()
+            commit(transaction)
         });
         removed.map_err(|err| failed(&self.path, "write to", &err))
     }
@@ -264,16 +264,16 @@ fn write(
         sources.clear();
     }
     written?;
-    match transaction.commit() {
-        Err(err) if !is_committed(&err) => Err(err),
-        _ => Ok(added),
-    }
+    commit(transaction)?;
+    Ok(added)
 }
 
-/// Whether a commit that ended with `err` is on disk: SQLite gives its lock back after the commit, and only this failed.
-fn is_committed(err: &rusqlite::Error) -> bool {
-    let code = err.sqlite_error().map(|err| err.extended_code);
-    matches!(code, Some(ffi::SQLITE_IOERR_UNLOCK | ffi::SQLITE_IOERR_RDLOCK))
+/// Commits `transaction`. SQLite releases its lock after the commit is on disk, so it is no error if only that fails.
+fn commit(transaction: Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.commit().or_else(|err| match err.sqlite_error().map(|err| err.extended_code) {
+        Some(ffi::SQLITE_IOERR_UNLOCK | ffi::SQLITE_IOERR_RDLOCK) => Ok(()),
+        _ => Err(err),
+    })
 }
 
 /// Adds the new bodies of `batch`, and returns the body of each of its snapshots.

@@ -72,8 +72,9 @@ impl Judge {
             return Some(Arc::clone(known));
         }
         let read = kept.history(&source).and_then(|entries| {
-            let is_one = entries.iter().all(|entry| entry.body == entries[0].body);
-            let history = match is_one {
+            // The file may have changed again since it was seen.
+            let is_present = |key: BodyKey| key.digest == robots.digest;
+            let history = match entries.iter().all(|entry| entry.body.is_some_and(is_present)) {
                 true => OriginHistory::always(robots),
                 false => self.history_of(&entries, |key| kept.body(key))?.of_files(),
             };

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use crate::archive::snapshot::{Failure, Fetch, SnapshotOutcome};
 use crate::archive::{memory::MemorySnapshot, reader::Archive, writer::NewSnapshot};
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::time::UtcTime;
 use crate::url::path::prepare;
@@ -247,4 +248,28 @@ fn the_groups_of_a_name_come_before_those_for_all() {
     for name in [&b"PhotoAgent"[..], b"photo-agent2", b"", b"*", &too_long] {
         assert_eq!(lines_for(name), [Some(2), None, None], "{name:?}");
     }
+}
+
+/// A day is never judged by a file that replaced the noted one between the note and the judge.
+#[test]
+fn a_file_that_changed_after_it_was_seen_is_judged_as_it_was_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, kept) = (dir.path().join("robots.txt"), dir.path().join("kept.db"));
+    let (old, new) = ("User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /b\n");
+    let origin = Origin::parse(b"https://a.example").unwrap();
+    std::fs::write(&file, old).unwrap();
+    let store = || Store::open(&file).unwrap();
+    let now = UtcTime::from_unix_seconds(2_000_000_000).unwrap();
+    KeptFiles::see(&store(), Some(&origin), &kept, now, None).unwrap();
+    let judged_by = || {
+        let kept = KeptFiles::open(&store(), Some(&origin), &kept).unwrap();
+        let judge = Judge::new(store(), &Registry::builtin(), Dialect::Google).unwrap();
+        let judge = judge.with_kept_files(kept);
+        judge.known(&origin, HostSource::Own).unwrap().last_version().unwrap().digest
+    };
+    assert_eq!(judged_by(), Digest::of(old.as_bytes()));
+    std::fs::write(&file, new).unwrap();
+    assert_eq!(judged_by(), Digest::of(old.as_bytes()));
+    KeptFiles::see(&store(), Some(&origin), &kept, now, None).unwrap();
+    assert_eq!(judged_by(), Digest::of(new.as_bytes()));
 }

@@ -265,7 +265,7 @@ impl SiteIngest<'_> {
         Ok(())
     }
 
-    /// The tally of `day`, as far as it was taken in, with what is known of fetches of robots.txt on earlier days.
+    /// The tally of `day`. It knows who fetched robots.txt on earlier days.
     ///
     /// # Errors
     /// If the state cannot be read, or sums that must hold do not.

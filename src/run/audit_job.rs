@@ -12,13 +12,14 @@ use crate::config::{audit_config::AuditConfig, setting::Fault};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
 use crate::input::copies::{DistinctLogs, without_copies};
-use crate::input::source::{Source, expand, unread_directories};
+use crate::input::source::Source;
 use crate::report::{outputs::Overwrite, summary_table::SummaryView};
 
 use super::audit::{AuditRun, Destination};
 use super::console::{Console, RunOutcome, SharedConsole};
 use super::files::{check_outputs, tcp_use};
 use super::setup::{Setup, refusal};
+use super::sources::found_sources;
 use super::{collect::CollectedInput, crawlers::known_view, written::ResultFormat};
 
 /// An audit that is ready to be set up.
@@ -65,8 +66,7 @@ impl AuditJob {
             Some(site) if self.logs.is_empty() => site.logs(),
             _ => self.logs,
         };
-        let sources = named(expand(&logs), self.name)?;
-        unread_directories(&logs).iter().for_each(|what| console.warn(what));
+        let sources = named(found_sources(&logs, console), self.name)?;
         let (destination, format) = (self.destination, self.format);
         let defaults = config.clone().with_defaults();
         let collected = self.collected.as_ref().map(|(path, _)| path.as_path());

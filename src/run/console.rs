@@ -247,6 +247,16 @@ impl RunOutcome {
             RunOutcome::Locked => 4,
         }
     }
+
+    /// The order in which the outcomes of days and sites become the one of a night: the highest counts.
+    pub(crate) fn severity(self) -> u8 {
+        match self {
+            RunOutcome::Done => 0,
+            RunOutcome::Violations => 1,
+            RunOutcome::Incomplete => 2,
+            _ => 3,
+        }
+    }
 }
 
 /// The name of standard output in messages.

@@ -13,7 +13,7 @@ use crate::deny::rules::{DenyRules, MARK, agent_groups, check_shares, network_gr
 use crate::deny::selection::{DEFAULT_CONDITION, DenySelection, Others};
 use crate::deny::{pattern::Anchors, pattern::HEADER, replay::Replay};
 use crate::error::{Error, Result};
-use crate::input::source::{Source, expand, unread_directories};
+use crate::input::source::Source;
 use crate::logs::format::Hints;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use crate::report::threshold::Threshold;
@@ -23,6 +23,7 @@ use crate::time::{UtcTime, Zone};
 use super::console::{RunOutcome, SharedConsole};
 use super::sandbox::access_rights::TcpUse;
 use super::setup::{hints, refusal};
+use super::sources::found_sources;
 use super::{crawlers::registry, files::name_tallies, notes::note_formats};
 
 /// Operators change names and addresses.
@@ -80,8 +81,7 @@ impl DenyRun {
         if !faults.is_empty() {
             return Err(refusal(&faults, console));
         }
-        let sources = expand(&self.replay);
-        unread_directories(&self.replay).iter().for_each(|what| console.warn(what));
+        let sources = found_sources(&self.replay, console);
         self.check_files(&sources)?;
         let registry = registry(self.crawlers.as_deref())?;
         let condition = Threshold::parse(&self.condition, &registry)

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::audit::probe::examine;
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
-use crate::input::source::{Location, Source, expand, unread_directories};
+use crate::input::source::{Location, Source};
 use crate::logs::format::Hints;
 use crate::report::formats_text::examined_text;
 use crate::report::outputs::{Outputs, Overwrite};
@@ -13,6 +13,7 @@ use crate::report::outputs::{Outputs, Overwrite};
 use super::console::{Console, RunOutcome};
 use super::sandbox::access_rights::TcpUse;
 use super::setup::{hints, refusal};
+use super::sources::found_sources;
 
 /// Detects the format of `logs` and prints it. An unreadable log does not prevent the others from
 /// being examined.
@@ -29,8 +30,7 @@ pub(crate) fn detect(
     if !faults.is_empty() {
         return Err(refusal(&faults, console));
     }
-    let sources = expand(logs);
-    unread_directories(logs).iter().for_each(|what| console.warn(what));
+    let sources = found_sources(logs, console);
     let mut files = Outputs::new(Overwrite::Own);
     files.reads_sources("a log", &sources);
     console.begin_with(&files, TcpUse::None);

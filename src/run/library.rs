@@ -8,18 +8,17 @@ use crate::config::audit_config::AuditConfig;
 use crate::crawlers::{crawler::Crawler, identity::Identity};
 use crate::error::{Error, Result};
 use crate::input::copies::{DistinctLogs, without_copies};
-use crate::input::source::{expand, unread_directories};
 use crate::report::threshold::{MetCondition, Threshold};
 use crate::report::{directory::Staging, page_model::PageModel, run::EvidenceFile};
 use crate::report::{summary::summary_text, summary_table::SummaryView};
 
 use super::audit::{AuditRun, Destination};
-use super::audit_progress::AuditProgress;
-use super::console::{Console, KeptMessages};
 use super::setup::{Setup, unusable};
+use super::sources::found_sources;
 use super::written::{
     ReportTable, ResultFormat, ViolationRow, run_json_now, violations, write_report,
 };
+use super::{audit_progress::AuditProgress, console::KeptMessages};
 
 /// An audit of access logs: which crawler requested what robots.txt disallows.
 ///
@@ -121,9 +120,7 @@ impl Audit {
         let setup = Setup::new(self.config.clone(), &[], Arc::clone(&console) as _);
         let setup = setup.map_err(|faults| unusable(&faults))?;
         let logs: Vec<OsString> = logs.into_iter().map(Into::into).collect();
-        let shown: &dyn Console = &*console;
-        unread_directories(&logs).iter().for_each(|what| shown.warn(what));
-        let DistinctLogs { sources, repeats } = without_copies(expand(&logs));
+        let DistinctLogs { sources, repeats } = without_copies(found_sources(&logs, &*console));
         let thresholds = setup.thresholds.clone();
         let run = AuditRun {
             setup,

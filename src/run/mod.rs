@@ -29,5 +29,6 @@ pub mod report;
 pub mod robots;
 pub mod sandbox;
 pub mod setup;
+mod sources;
 mod swapped;
 pub mod written;

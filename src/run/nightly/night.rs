@@ -28,7 +28,7 @@ use crate::run::{files::tcp_use, sandbox::access_rights::TcpUse};
 use crate::staged::{is_stdout, replace, replace_both};
 use crate::time::{Day, UtcTime};
 
-use super::site::{Job, badness};
+use super::site::Job;
 
 /// A night that is ready to run.
 #[derive(Debug)]
@@ -182,7 +182,7 @@ impl NightlyRun {
         let is_news = !events.is_empty() || nights.iter().any(SiteNight::is_news);
         self.notification.send(&text, is_news, &*self.console)?;
         state.mailed(&days, &events)?;
-        let worst = statuses.into_iter().max_by_key(|status| badness(*status));
+        let worst = statuses.into_iter().max_by_key(|status| status.severity());
         Ok(worst.unwrap_or(RunOutcome::Done))
     }
 }

@@ -371,7 +371,7 @@ impl<'a> Job<'a> {
                 self.console.timed("report written", || self.report_day(tally, &directory));
             let written = written.map_err(|err| state.name_damaged(err, day))?;
             let outcome = self.conclude_day(day, &written, setup, site_night)?;
-            worst = [worst, outcome].into_iter().max_by_key(|of| badness(*of)).unwrap_or(worst);
+            worst = [worst, outcome].into_iter().max_by_key(|of| of.severity()).unwrap_or(worst);
             state.reported(&self.site.name, day)?;
         }
         Ok(worst)
@@ -486,16 +486,6 @@ fn origin_fault(log: &str) -> Fault {
 /// The options in the tally of `day`.
 fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
     header::ReportedOptions::of(&setup.reported_config(window(&setup.options.zone, day)))
-}
-
-/// The order of severity; the exit code is that of the worst day of the worst site.
-pub(crate) fn badness(outcome: RunOutcome) -> u8 {
-    match outcome {
-        RunOutcome::Done => 0,
-        RunOutcome::Violations => 1,
-        RunOutcome::Incomplete => 2,
-        _ => 3,
-    }
 }
 
 /// The whole of `day`.

@@ -26,6 +26,7 @@ use crate::run::{audit_progress::AuditProgress, sandbox::access_rights::TcpUse};
 use crate::url::origin::Origin;
 
 use super::named::{check_archive, named_origin, named_time};
+use crate::run::sources::found_sources;
 
 /// The most parallel fetches.
 const JOBS_MAX: usize = 1000;
@@ -226,8 +227,13 @@ impl Asked<'_> {
         let nothing = Store::Directory(Directory::default());
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let options = audit::Options::new(threads);
-        let (origins, damages) =
-            origins_asked(&expand(logs), &options, nothing, &registry, self.console)?;
+        let (origins, damages) = origins_asked(
+            &found_sources(logs, self.console),
+            &options,
+            nothing,
+            &registry,
+            self.console,
+        )?;
         damages.iter().for_each(|damage| self.problem(damage));
         let is_any = origins.iter().any(is_fetchable);
         self.origins.logged = origins;

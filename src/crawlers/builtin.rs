@@ -13,9 +13,12 @@ const TABLE: &str = include_str!("builtin.csv");
 
 /// The rows in matching order.
 pub(crate) fn rows() -> Vec<LazyRow> {
-    let (_, table) = TABLE.split_once('\n').unwrap_or_default();
-    let row = |line| LazyRow { crawler: LazyCrawler::of_line(line), test: table::read_test(line) };
-    table.lines().map(row).collect()
+    let records = csv::Reader::from_reader(TABLE.as_bytes()).into_records();
+    let row = |record: csv::Result<csv::StringRecord>| {
+        let record = record.expect("tests read each row of the built-in list");
+        LazyRow { test: table::builtin_test(&record), crawler: LazyCrawler::of_record(record) }
+    };
+    records.map(row).collect()
 }
 
 /// The digest of the list.
@@ -32,43 +35,41 @@ pub(crate) struct LazyRow {
     pub test: Option<Test>,
 }
 
-/// A crawler, or the line of the built-in list that describes it.
+/// A crawler, or the row of the built-in list that describes it.
 #[derive(Debug)]
 pub(crate) struct LazyCrawler {
-    name: &'static str,
-    line: &'static str,
+    record: Option<csv::StringRecord>,
     facts: OnceLock<Box<Crawler>>,
 }
 
 impl From<Crawler> for LazyCrawler {
     fn from(crawler: Crawler) -> LazyCrawler {
-        let facts = OnceLock::from(Box::new(crawler));
-        LazyCrawler { name: "", line: "", facts }
+        LazyCrawler { record: None, facts: OnceLock::from(Box::new(crawler)) }
     }
 }
 
 impl LazyCrawler {
-    /// The crawler of a `line` of CSV with all columns, whose first cell is its name, without quotes.
-    pub(super) fn of_line(line: &'static str) -> LazyCrawler {
-        let name = line.split(',').next().unwrap_or_default();
-        LazyCrawler { name, line, facts: OnceLock::new() }
+    /// The crawler of a row of the built-in list.
+    fn of_record(record: csv::StringRecord) -> LazyCrawler {
+        LazyCrawler { record: Some(record), facts: OnceLock::new() }
     }
 
     /// Its name.
     pub(crate) fn name(&self) -> &str {
-        self.facts.get().map_or(self.name, |crawler| &crawler.name)
+        self.record.as_ref().map_or_else(|| &*self.get().name, |record| &record[0])
     }
 
     /// Whether it is a row of the built-in list. No row of that list is ever removed, only replaced.
     pub(crate) fn is_builtin(&self) -> bool {
-        !self.name.is_empty()
+        self.record.is_some()
     }
 
     /// All facts.
     pub(crate) fn get(&self) -> &Crawler {
         self.facts.get_or_init(|| {
-            let crawler = table::read_line(self.line);
-            Box::new(crawler.expect("tests read each line of the built-in list"))
+            let record = self.record.as_ref().expect("a crawler of a user's list has its facts");
+            let crawler = table::read_builtin(record);
+            Box::new(crawler.expect("tests read each row of the built-in list"))
         })
     }
 }

@@ -62,17 +62,6 @@ fn new_for(name: &str) -> fn(String) -> Pattern {
     }
 }
 
-/// The test of one `line` as for [`read_line`], of which only the first cells are read.
-pub(crate) fn read_test(line: &str) -> Option<Test> {
-    let mut named = COLUMNS.split(", ").zip(cells(line));
-    let mut cell = |column: &str| named.find(|(name, _)| *name == column).map(|(_, cell)| cell);
-    let name = cell("name")?;
-    let include = new_for(&name)(cell("user_agent_regex")?);
-    let exclude = cell("user_agent_exclude").filter(|text| !text.is_empty()).map(Pattern::new);
-    let is_sent = cell("sends_own_user_agent").is_none_or(|word| word != "no");
-    is_sent.then_some(Test { include, exclude })
-}
-
 /// Reads the rows of `text`; `path` is where it came from, for errors.
 ///
 /// Errors name the line of the first mistake: an unknown column, a word that
@@ -111,38 +100,29 @@ pub(crate) fn read_all(path: &Path, text: &[u8]) -> (Vec<(u64, RegistryRow)>, Ve
     (rows, errors)
 }
 
-/// The crawler of one `line` with all columns and without line breaks in its cells. A reader of CSV
-/// takes far longer to make than to read a line.
-pub(crate) fn read_line(line: &str) -> Result<Crawler> {
-    static ALL: LazyLock<Columns> = LazyLock::new(|| {
-        let names = COLUMNS.split(", ").map(str::to_owned);
-        Columns(names.zip(0..).collect())
-    });
-    let (path, record) = (Path::new("builtin.csv"), &cells(line).collect());
-    crawler(&Cells { path, line: 0, columns: &ALL, record })
+/// The columns of the built-in list: all of them.
+static ALL: LazyLock<Columns> = LazyLock::new(|| {
+    let names = COLUMNS.split(", ").map(str::to_owned);
+    Columns(names.zip(0..).collect())
+});
+
+fn builtin(record: &csv::StringRecord) -> Cells<'_> {
+    Cells { path: Path::new("builtin.csv"), line: 0, columns: &ALL, record }
 }
 
-fn cells(line: &str) -> impl Iterator<Item = String> {
-    let mut letters = line.chars().peekable();
-    let mut is_before_cell = true;
-    std::iter::from_fn(move || {
-        if !std::mem::take(&mut is_before_cell) {
-            return None;
-        }
-        let (mut cell, mut is_quoted) = (String::new(), false);
-        while let Some(letter) = letters.next() {
-            match letter {
-                '"' if is_quoted && letters.next_if_eq(&'"').is_some() => cell.push('"'),
-                '"' => is_quoted = !is_quoted,
-                ',' if !is_quoted => {
-                    is_before_cell = true;
-                    break;
-                }
-                letter => cell.push(letter),
-            }
-        }
-        Some(cell)
-    })
+/// The crawler of a row of the built-in list.
+pub(crate) fn read_builtin(record: &csv::StringRecord) -> Result<Crawler> {
+    crawler(&builtin(record))
+}
+
+/// The test of a row of the built-in list. Its patterns are compiled when they are first needed.
+pub(crate) fn builtin_test(record: &csv::StringRecord) -> Option<Test> {
+    let cells = builtin(record);
+    let include = new_for(cells.get("name")?)(cells.text("user_agent_regex"));
+    let exclude =
+        Some(cells.text("user_agent_exclude")).filter(|text| !text.is_empty()).map(Pattern::new);
+    let is_sent = cells.get("sends_own_user_agent") != Some("no");
+    is_sent.then_some(Test { include, exclude })
 }
 
 fn only_one(

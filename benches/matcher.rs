@@ -105,7 +105,6 @@ fn measure(case: &Case) -> (Cost, Vec<(&'static str, Cost)>) {
 
 fn cost(case: &Case, rules: &[&Rule], expected: &[IndexedDecision], limits: &Limits) -> Cost {
     let (policy, ready_us) = timed(|| CompiledPolicy::new(rules, Google, limits));
-    check(case, expected, |path| policy.decide(path));
     let ((), compile_us) = timed(|| policy.compile());
     check(case, expected, |path| policy.decide(path));
     let verdict_ns = verdict_ns(case, |path| policy.decide(path));

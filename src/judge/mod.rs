@@ -40,6 +40,7 @@ use crate::matcher::select::Selection;
 use crate::matcher::{compiled::CompiledPolicy, decision::Decision, dfa_cache::DfaCache};
 use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
+use crate::numbers::counted;
 use crate::robots::RobotsBody;
 use crate::robots::foreign::{Foreign, foreign};
 use crate::robots::parse::{cut, parse_body};
@@ -341,6 +342,20 @@ impl Judge {
         cut_message(lock(&self.loaded).cut.iter().map(String::as_str))
     }
 
+    /// The rules and automata that were compiled so far, with the size of the automata.
+    pub(crate) fn compiled_message(&self) -> String {
+        let policies = lock(&self.policies);
+        let rules: usize = policies.values().map(|policy| policy.rules()).sum();
+        let dfa_cache = lock(&self.dfa_cache);
+        format!(
+            "compiled: {} in {}; {} for wildcards, {}",
+            counted(rules as u64, "rule"),
+            counted(policies.len() as u64, "rule set"),
+            counted(dfa_cache.automata() as u64, "DFA"),
+            counted(dfa_cache.heap_bytes() as u64, "byte"),
+        )
+    }
+
     /// Whether all crawlers are judged as if `*` bound them, too.
     pub(crate) fn includes_unbound(&self) -> bool {
         self.includes_unbound
@@ -369,6 +384,10 @@ impl Judge {
             let dfa_cache = Arc::clone(&lock(&self.dfa_cache));
             let compiled =
                 CompiledPolicy::with_dfa_cache(&rules, dialect, &self.limits, &dfa_cache);
+            // A file that the user named for the whole log is asked often.
+            if self.has_single_file() {
+                compiled.compile();
+            }
             self.memory.add(compiled.heap_bytes());
             Arc::clone(lock(&self.policies).entry(key).or_insert_with(|| Arc::new(compiled)))
         });

@@ -109,6 +109,9 @@ impl CheckRun {
             }
         }
         answers.end()?;
+        if console.is_verbose() {
+            console.note(&judge.compiled_message());
+        }
         Ok(answers.outcome)
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn note_repeats(repeats: &Repeats, console: &dyn Console) {
     repeats.warnings().for_each(|text| console.warn(&text));
 }
 
-/// With `--verbose`, names the robots.txt that applied to each origin.
+/// With `--verbose`, names the robots.txt that applied to each origin, and what was compiled.
 pub(crate) fn note_rules(tally: &Tally, judge: &Judge, console: &dyn Console) {
     let origins = tally.counts.origins.iter().filter(|_| console.is_verbose());
     for of_origin in origins.clone().take(ORIGINS_MAX) {
@@ -60,6 +60,9 @@ pub(crate) fn note_rules(tally: &Tally, judge: &Judge, console: &dyn Console) {
     let more = origins.count().saturating_sub(ORIGINS_MAX);
     if more > 0 {
         console.note(&format!("{more} more origins; summary.csv names all"));
+    }
+    if console.is_verbose() {
+        console.note(&judge.compiled_message());
     }
 }
 

@@ -7,7 +7,7 @@ use botaudit::robots::parse::parse_body;
 use botaudit::url::path::Dialect;
 use botaudit::url::path::prepare;
 
-use super::program::{Ran, repository, run_in};
+use super::program::{Ran, Sandbox, repository, run_in};
 
 const ROBOTS: &str = "sample-data/robots";
 const WWW: &str = "sample-data/robots/www.example.com.txt";
@@ -44,6 +44,33 @@ DISALLOWED for GPTBot by line 38: Disallow: /blog/drafts/
 ";
     assert_eq!(ran.stdout, expected);
     assert_eq!((ran.stderr.as_str(), ran.code), ("", 1));
+}
+
+/// A single file is for the whole run, so its automata are there before they are needed.
+#[test]
+fn what_was_compiled_is_said_with_verbose() {
+    let sandbox = Sandbox::new();
+    let rules: String = ('a'..'i').map(|letter| format!("Disallow: /{letter}*/page\n")).collect();
+    sandbox.write("robots.txt", format!("User-agent: *\n{rules}Disallow: /z\n"));
+    let notes = |command: &str| {
+        let stderr = sandbox.run(command).stderr;
+        let lines = stderr.lines().filter(|line| line.contains("compiled: ")).map(str::to_owned);
+        lines.collect::<Vec<String>>()
+    };
+    let check = "check -v --robots robots.txt --crawler GPTBot https://a.example/a/page";
+    // The answer compares both dialects.
+    let [note] = &notes(check)[..] else { panic!("{:?}", notes(check)) };
+    let note = note.replace("18 rules in 2 rule sets", "9 rules in 1 rule set");
+    assert!(
+        note.starts_with("note: compiled: 9 rules in 1 rule set; 1 DFA for wildcards, "),
+        "{note}"
+    );
+    let bytes = note.rsplit(' ').nth(1).unwrap().replace(',', "");
+    assert!(bytes.parse::<u64>().unwrap() > 500, "{note}");
+    sandbox.write("log", "192.0.2.1 - - [10/Nov/2026:10:00:00 +0000] \"GET /a HTTP/1.1\" 200 1 \"-\" \"GPTBot/1.0\"\n");
+    let audit = "audit -v --robots robots.txt --origin https://a.example log -o report";
+    assert_eq!(notes(audit), [note.clone()]);
+    assert_eq!(notes(&audit.replace("-v", "--overwrite")), Vec::<String>::new());
 }
 
 #[test]

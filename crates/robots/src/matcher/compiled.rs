@@ -30,6 +30,7 @@ use super::{limits::Limits, linear::LinearGlobs, precedence::rank};
 #[derive(Debug)]
 pub struct CompiledPolicy {
     plan: Plan,
+    rules: usize,
     number: u32,
 }
 
@@ -71,7 +72,11 @@ impl CompiledPolicy {
             }
             many => Plan::Set(Box::new(CompiledSet::new(many, dialect, limits, dfa_cache))),
         };
-        CompiledPolicy { plan, number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed) }
+        CompiledPolicy {
+            plan,
+            rules: rules.len(),
+            number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
+        }
     }
 
     /// Its number, different from that of four thousand million other policies of the process.
@@ -86,7 +91,7 @@ impl CompiledPolicy {
         matches!(self.plan, Plan::Set(_))
     }
 
-    /// Compiles everything now that would otherwise be compiled after repeated use.
+    /// Compiles the automata now; otherwise, the second path that is compared with wildcard rules does it.
     pub fn compile(&self) {
         if let Plan::Set(set) = &self.plan {
             set.compile();
@@ -95,7 +100,7 @@ impl CompiledPolicy {
 
     /// Decides on a prepared path: the same result as `reference::decide`, but faster.
     ///
-    /// Allocates nothing, except for compilation after repeated use, and for RFC 9309's `%2A` and
+    /// Allocates nothing, except for the compilation of automata, and for RFC 9309's `%2A` and
     /// `%24` in literals of more than about 300 bytes.
     #[inline]
     pub fn decide(&self, path: &[u8]) -> IndexedDecision {
@@ -104,6 +109,11 @@ impl CompiledPolicy {
             Plan::Ordered(globs) => globs.decide(path),
             Plan::Set(set) => set.decide(path),
         }
+    }
+
+    /// The number of rules.
+    pub fn rules(&self) -> usize {
+        self.rules
     }
 
     /// Bytes on the heap, including automata compiled so far.

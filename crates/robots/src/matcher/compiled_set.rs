@@ -56,6 +56,7 @@ impl CompiledSet {
     }
 
     fn best_of_suffixes(&self, longest: &PrefixEntry, best: Rank, path: &[u8]) -> Rank {
+        self.suffixes.count_search();
         let count = longest.suffixes_count();
         let bloom = match count > SUFFIXES_WITHOUT_BLOOM_MAX {
             true => Bloom::of(path),
@@ -103,7 +104,7 @@ impl CompiledSet {
         best
     }
 
-    /// Compiles everything now that would otherwise be compiled after repeated use.
+    /// Compiles the automata now.
     pub(crate) fn compile(&self) {
         self.suffixes.compile();
     }
@@ -152,6 +153,25 @@ mod tests {
                 assert_eq!(rule(path), Some(letters.len()), "{path} of {letters}");
             }
         }
+    }
+
+    /// The first path that meets a wildcard rule is compared without automata; a path that meets none compiles nothing.
+    #[test]
+    fn the_second_search_compiles_all_automata() {
+        let rules: String =
+            ('a'..'m').map(|letter| format!("Disallow: /{letter}*/{letter}page\n")).collect();
+        let (robots, _) = parse(format!("User-agent: *\n{rules}").as_bytes());
+        let selection = select::select(&robots, &["a"], StarGroups::Honoured);
+        let policy = CompiledPolicy::new(&selection.rules(), Dialect::Google, &Limits::default());
+        let size_after = |path: &[u8]| {
+            policy.decide(path);
+            policy.heap_bytes()
+        };
+        let before = policy.heap_bytes();
+        assert_eq!([size_after(b"/x"), size_after(b"/y"), size_after(b"/a/b/c")], [before; 3]);
+        let compiled = size_after(b"/b/c/d");
+        assert!(compiled > before + 12 * 1024, "{compiled} after {before}");
+        assert_eq!(size_after(b"/c/d/e"), compiled);
     }
 
     /// A judge forgets rules by this size.

@@ -1,16 +1,14 @@
 //! A cache of automata by content, so that equal suffixes are compiled once for all files.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::glob::{Shape, WildcardSpelling};
-use super::{automaton::Automaton, limits::Limits, pattern::End};
+use super::automaton::Automaton;
 
 /// A cache that policies share. One is enough for a run.
 ///
-/// It is locked when a suffix is compiled, which happens once for each suffix of a policy; never
-/// for a decision.
+/// It is locked while the suffixes of a policy are compiled, once; never for a decision.
 #[derive(Debug, Default)]
 pub struct DfaCache {
     automata: Mutex<HashMap<Box<[u8]>, Arc<Automaton>>>,
@@ -26,7 +24,7 @@ impl DfaCache {
 
     /// The automaton of `suffix`, which is built if there is none; `None` if it would take more
     /// than `bytes_max`.
-    fn take(&self, suffix: &[u8], bytes_max: usize) -> Option<Arc<Automaton>> {
+    pub(crate) fn take(&self, suffix: &[u8], bytes_max: usize) -> Option<Arc<Automaton>> {
         // A poisoned map is still valid, because entries are inserted at once.
         let lock = || self.automata.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(automaton) = lock().get(suffix) {
@@ -47,74 +45,14 @@ impl DfaCache {
         self.slow_decisions.load(Ordering::Relaxed)
     }
 
+    /// The number of automata.
+    pub fn automata(&self) -> usize {
+        self.automata.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// The approximate bytes of all automata; one that two threads built at once counts twice.
     pub fn heap_bytes(&self) -> usize {
         self.heap_bytes.load(Ordering::Relaxed)
-    }
-}
-
-/// A slot for an automaton that is compiled after repeated use; until then, its suffix is matched
-/// as a glob.
-#[derive(Debug, Default)]
-pub(crate) struct DfaSlot {
-    searches: AtomicU32,
-    automaton: OnceLock<Option<Arc<Automaton>>>,
-}
-
-impl DfaSlot {
-    /// Whether `text` has the literals of `suffix`, in order and without overlap. `suffix` must be
-    /// the same in each call.
-    #[inline]
-    pub fn is_match(
-        &self,
-        suffix: &[u8],
-        text: &[u8],
-        limits: &Limits,
-        dfa_cache: &DfaCache,
-    ) -> bool {
-        match self.automaton(suffix, limits, dfa_cache) {
-            Some(automaton) => automaton.is_match(text),
-            None => {
-                let (end, spelling) = (End::Open, WildcardSpelling::Plain);
-                Shape { prefix: b"", suffix, end, spelling }.is_suffix_match(text)
-            }
-        }
-    }
-
-    #[inline]
-    fn automaton(
-        &self,
-        suffix: &[u8],
-        limits: &Limits,
-        dfa_cache: &DfaCache,
-    ) -> Option<&Automaton> {
-        let compiled = match self.automaton.get() {
-            Some(compiled) => compiled,
-            None => {
-                let searches = self.searches.fetch_add(1, Ordering::Relaxed);
-                if searches < limits.searches_before_compiling {
-                    return None;
-                }
-                self.compile(suffix, limits, dfa_cache)
-            }
-        };
-        compiled.as_deref()
-    }
-
-    /// Compiles now, or takes the automaton from the cache; `None` if it would be too large.
-    pub fn compile(
-        &self,
-        suffix: &[u8],
-        limits: &Limits,
-        dfa_cache: &DfaCache,
-    ) -> &Option<Arc<Automaton>> {
-        self.automaton.get_or_init(|| dfa_cache.take(suffix, limits.automaton_bytes_max))
-    }
-
-    /// Bytes on the heap, including an automaton compiled so far.
-    pub fn heap_bytes(&self) -> usize {
-        let automaton = self.automaton.get().and_then(Option::as_ref);
-        automaton.map_or(0, |automaton| automaton.heap_bytes())
     }
 }
 

@@ -17,8 +17,8 @@ pub struct Limits {
     /// suffixes stay globs. Building half a MiB takes at most 14 ms, and globs are as fast on
     /// average, so this limits time.
     pub automata_bytes_max: usize,
-    /// How often a suffix is matched as a glob before it is compiled. An automaton takes 10 to 50
-    /// µs to build and saves up to 50 ns per search.
+    /// How many paths are compared with wildcard rules as globs before all automata of the rule set are compiled.
+    /// Most rule sets of a large list are asked once; an automaton takes 10 to 50 µs to build.
     pub searches_before_compiling: u32,
     /// From this many suffixes on, they are indexed by a window of their literals. The index takes
     /// about 0.8 µs for a path, as long as the byte pairs of 2,000 suffixes.
@@ -31,7 +31,7 @@ impl Default for Limits {
             ordered_patterns_max: 6,
             automaton_bytes_max: 1 << 16,
             automata_bytes_max: 1 << 19,
-            searches_before_compiling: 1000,
+            searches_before_compiling: 1,
             suffixes_to_index_min: 1000,
         }
     }

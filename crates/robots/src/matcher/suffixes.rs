@@ -3,10 +3,12 @@
 //! A suffix is matched only if its rank can still win and the path has the byte pairs of its
 //! literals.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use super::automaton::{FIXED_BYTES, bytes_max};
-use super::dfa_cache::{DfaCache, DfaSlot};
+use super::automaton::{Automaton, FIXED_BYTES, bytes_max};
+use super::dfa_cache::DfaCache;
 use super::glob::{Shape, WildcardSpelling};
 use super::window_index::{Marks, WindowIndex};
 use super::{bloom::Bloom, limits::Limits, pattern::End, prefix_table::Rank};
@@ -20,7 +22,10 @@ pub(crate) struct Suffixes {
     needed: Box<[Bloom]>,
     suffixes: Box<[Suffix]>,
     bytes: Box<[u8]>,
-    slots: Box<[DfaSlot]>,
+    /// How many paths were searched while there were no automata.
+    searches: AtomicU32,
+    /// The set of automata, one for each suffix within the budget; `None` for one that is too large.
+    automata: OnceLock<Box<[Option<Arc<Automaton>>]>>,
     /// For many suffixes only.
     windows: Option<WindowIndex>,
     limits: Limits,
@@ -36,7 +41,8 @@ pub(crate) struct Suffix {
     /// The end of the literals that an automaton searches for; after them is the literal that the
     /// path must end in, if there is one.
     searched_end: u32,
-    slot: u32,
+    /// Its index among the automata; [`NONE`] for a suffix without one.
+    automaton: u32,
     is_anchored: End,
     spelling: WildcardSpelling,
 }
@@ -44,7 +50,7 @@ pub(crate) struct Suffix {
 impl Suffixes {
     /// Builds the suffixes of `shapes`, which are in the order of the table, with their ranks.
     ///
-    /// The suffixes that fit into the budget get a slot for an automaton, the best ranks first.
+    /// The suffixes that fit into the budget get an automaton, the best ranks first.
     pub(crate) fn new(
         shapes: &[(Shape<'_>, Rank)],
         limits: &Limits,
@@ -60,7 +66,7 @@ impl Suffixes {
             .collect();
         by_rank.sort_unstable_by_key(|index| suffixes[*index].rank);
         let mut budget = limits.automata_bytes_max;
-        let mut slots_count = 0;
+        let mut count = 0;
         for index in by_rank {
             if budget < FIXED_BYTES {
                 break;
@@ -69,8 +75,8 @@ impl Suffixes {
             let cost = bytes_max(suffix.searched(&bytes));
             if cost <= limits.automaton_bytes_max.min(budget) {
                 budget -= cost;
-                suffix.slot = slots_count;
-                slots_count += 1;
+                suffix.automaton = count;
+                count += 1;
             }
         }
         let is_indexed = suffixes.len() >= limits.suffixes_to_index_min;
@@ -79,7 +85,8 @@ impl Suffixes {
             needed,
             suffixes: suffixes.into(),
             bytes: bytes.into(),
-            slots: (0..slots_count).map(|_| DfaSlot::default()).collect(),
+            searches: AtomicU32::new(0),
+            automata: OnceLock::new(),
             limits: *limits,
             windows,
             dfa_cache: Arc::clone(dfa_cache),
@@ -119,13 +126,24 @@ impl Suffixes {
     /// Whether `suffix` matches `rest`, the path after the prefix.
     #[inline]
     pub(crate) fn is_match(&self, suffix: &Suffix, rest: &[u8]) -> bool {
-        let Some(slot) = self.slots.get(suffix.slot as usize) else {
+        let automata = self.automata.get().map_or(&[][..], |automata| automata);
+        let Some(Some(automaton)) = automata.get(suffix.automaton as usize) else {
             return suffix.shape(&self.bytes).is_suffix_match(rest);
         };
         let last = &self.bytes[suffix.searched_end as usize..suffix.end as usize];
         let last = &last[memchr::memrchr(b'*', last).map_or(0, |star| star + 1)..];
-        let Some(rest) = rest.strip_suffix(last) else { return false };
-        slot.is_match(suffix.searched(&self.bytes), rest, &self.limits, &self.dfa_cache)
+        rest.strip_suffix(last).is_some_and(|rest| automaton.is_match(rest))
+    }
+
+    /// Counts a path that is about to be searched, and compiles the automata if there were some before.
+    #[inline]
+    pub(crate) fn count_search(&self) {
+        if self.automata.get().is_none()
+            && self.searches.fetch_add(1, Ordering::Relaxed)
+                >= self.limits.searches_before_compiling
+        {
+            self.compile();
+        }
     }
 
     /// Counts a decision that took many searches.
@@ -133,21 +151,26 @@ impl Suffixes {
         self.dfa_cache.count_slow_decision();
     }
 
-    /// Compiles everything now that would otherwise be compiled after repeated use.
+    /// Compiles the automata now. Other threads that need them wait.
     pub(crate) fn compile(&self) {
-        for suffix in &self.suffixes {
-            if let Some(slot) = self.slots.get(suffix.slot as usize) {
-                slot.compile(suffix.searched(&self.bytes), &self.limits, &self.dfa_cache);
-            }
-        }
+        self.automata.get_or_init(|| {
+            let with_automaton = self.suffixes.iter().filter(|suffix| suffix.automaton != NONE);
+            let mut in_order: Vec<&Suffix> = with_automaton.collect();
+            in_order.sort_unstable_by_key(|suffix| suffix.automaton);
+            let bytes_max = self.limits.automaton_bytes_max;
+            let automaton =
+                |suffix: &Suffix| self.dfa_cache.take(suffix.searched(&self.bytes), bytes_max);
+            in_order.into_iter().map(automaton).collect()
+        });
     }
 
     /// Bytes on the heap, including automata compiled so far, also shared ones.
     pub(crate) fn heap_bytes(&self) -> usize {
-        let automata: usize = self.slots.iter().map(DfaSlot::heap_bytes).sum();
+        let automata = self.automata.get().into_iter().flatten().flatten();
+        let automata: usize = automata.map(|automaton| automaton.heap_bytes()).sum();
         let tables = size_of_val(&*self.needed) + size_of_val(&*self.suffixes);
         let windows = self.windows.as_ref().map_or(0, WindowIndex::heap_bytes);
-        tables + windows + self.bytes.len() + size_of_val(&*self.slots) + automata
+        tables + windows + self.bytes.len() + automata
     }
 }
 
@@ -166,7 +189,7 @@ impl Suffix {
             start: to_u32(start),
             end: to_u32(bytes.len()),
             searched_end: to_u32(start + last - stars),
-            slot: NONE,
+            automaton: NONE,
             is_anchored: shape.end,
             spelling: shape.spelling,
         }

@@ -127,6 +127,35 @@ fn crates_stay_in_their_modules() {
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
 }
 
+/// Each package on which the program depends does its work in the file that docs/architecture.md names.
+#[test]
+fn each_dependency_has_its_reason_and_its_use() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let page = read("docs/architecture.md");
+    let (_, table) = page.split_once("\n## Dependencies\n").unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | `"));
+    let rows: BTreeMap<&str, &str> =
+        rows.map(|(name, rest)| (name, rest.split('`').next().unwrap())).collect();
+    let mut declared = BTreeSet::new();
+    for manifest in ["Cargo.toml", "crates/robots/Cargo.toml"].map(read) {
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let targets = manifest.get("target").and_then(|targets| targets.as_table());
+        let tables = targets.into_iter().flat_map(|targets| targets.values());
+        for table in tables.chain([&toml::Value::Table(manifest.clone())]) {
+            let names = table.get("dependencies").and_then(|names| names.as_table());
+            declared.extend(names.into_iter().flat_map(|names| names.keys().cloned()));
+        }
+    }
+    assert_eq!(declared, rows.keys().map(|name| (*name).to_owned()).collect());
+    for (name, path) in rows {
+        let (name, text) = (name.replace('-', "_"), read(path));
+        let is_used =
+            |line: &str| names_crate(line, &name) || line.contains(&format!("\"{name}\""));
+        assert!(code_lines(&text).any(is_used), "{path} does not use {name}");
+    }
+}
+
 #[test]
 fn no_module_reexports_another_of_its_package() {
     for path in sources() {

@@ -209,7 +209,7 @@ impl Carry {
 }
 
 fn count_lines(text: &[u8]) -> u64 {
-    bytecount::count(text, b'\n') as u64
+    memchr::memchr_iter(b'\n', text).count() as u64
 }
 
 /// The message about a quote that is not closed in the record that begins in `line`.

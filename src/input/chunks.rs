@@ -186,7 +186,7 @@ impl Chunks {
         if bytes.len() > LINE_BYTES_MAX + 1 {
             self.cut_bytes += excess_bytes(&bytes);
         }
-        let lfs = bytecount::count(&bytes, b'\n') as u64;
+        let lfs = memchr::memchr_iter(b'\n', &bytes).count() as u64;
         let lines = lfs + u64::from(bytes.last() != Some(&b'\n'));
         let chunk =
             Chunk { file: self.file, first_line: self.next_line, sequence: self.sequence, bytes };

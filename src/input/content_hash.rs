@@ -65,7 +65,7 @@ impl Prefix {
         }
         self.hasher.update(bytes);
         self.bytes += bytes.len() as u64;
-        self.lines += bytecount::count(bytes, b'\n') as u64;
+        self.lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
     }
 
     /// Bytes so far.

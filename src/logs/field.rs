@@ -1,7 +1,6 @@
 //! Fields with or without quotes.
 
 use memchr::{memchr, memchr2};
-use wide::u8x16;
 
 use crate::logs::escape::Escaping;
 
@@ -81,7 +80,7 @@ impl<'a> RawField<'a> {
     ) -> Option<(RawField<'a>, &'a [u8])> {
         let (mut at, mut found) = (0, Escaping::None);
         loop {
-            at = quote_or_backslash(bytes, at)?;
+            at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
             if bytes[at] == b'"' {
                 let (raw, after) = bytes.split_at(at);
                 return Some((RawField { raw, escaping: found }, after));
@@ -109,23 +108,6 @@ impl<'a> RawField<'a> {
         self.escaping.undo(self.raw, scratch);
         scratch
     }
-}
-
-/// The first quote or backslash of `bytes` from `at` on. Values are short: for them, the search in the
-/// library takes longer to begin than to search.
-#[inline(always)]
-fn quote_or_backslash(bytes: &[u8], mut at: usize) -> Option<usize> {
-    let mut rest = bytes.get(at..)?;
-    while let Some((chunk, after)) = rest.split_first_chunk::<16>() {
-        let chunk = u8x16::from(*chunk);
-        let is_found = chunk.simd_eq(u8x16::splat(b'"')) | chunk.simd_eq(u8x16::splat(b'\\'));
-        let found = is_found.to_bitmask();
-        if found != 0 {
-            return Some(at + found.trailing_zeros() as usize);
-        }
-        (at, rest) = (at + 16, after);
-    }
-    memchr2(b'"', b'\\', rest).map(|found| at + found)
 }
 
 #[cfg(test)]

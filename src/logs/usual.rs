@@ -3,7 +3,6 @@
 //! Their fields are where the quotes are, so that a line of a browser costs little more than that.
 
 use memchr::memchr;
-use wide::u8x16;
 
 use super::combined::{TIME_BYTES, has_stray_quote};
 use super::field::{RawField, find_near};
@@ -87,8 +86,8 @@ impl<'a> UsualFields<'a> {
             && referer > request_end + 1
             && user_agent == referer_end + 2
             && !client.is_empty()
-            && first_space(head) == Some(client.len())
-            && !has_bracket(rest)
+            && find_near(b' ', head) == Some(client.len())
+            && find_near(b'[', &rest[BETWEEN.len()..]).is_none()
             && (tail.is_empty()
                 || (matches!(tail[0], b' ' | b'\t' | b',') && !has_stray_quote(tail)));
         if !is_usual {
@@ -186,14 +185,8 @@ impl<'a> UsualFields<'a> {
     pub(crate) fn client(&self) -> &'a [u8] {
         let client = self.raw_client();
         // An address of IPv4 without a port.
-        if let Some(near) = self.text[self.client_at..].first_chunk::<16>()
-            && client.len() < 16
-            && client[0] != b'['
-        {
-            let colons = u8x16::new(*near).simd_eq(u8x16::splat(b':')).to_bitmask();
-            if colons & ((1 << client.len()) - 1) == 0 {
-                return client;
-            }
+        if client[0] != b'[' && find_near(b':', client).is_none() {
+            return client;
         }
         client_without_port(client)
     }
@@ -252,26 +245,6 @@ impl<'a> UsualFields<'a> {
     {
         self.fields().record(scratch)
     }
-}
-
-/// The first space of a text of at least 16 bytes.
-#[inline(always)]
-fn first_space(text: &[u8]) -> Option<usize> {
-    let Some(first) = text.first_chunk() else { return find_near(b' ', text) };
-    match u8x16::new(*first).simd_eq(u8x16::splat(b' ')).to_bitmask() {
-        0 => Some(16 + memchr(b' ', &text[16..])?),
-        spaces => Some(spaces.trailing_zeros() as usize),
-    }
-}
-
-/// Whether there is a bracket in the time.
-#[inline(always)]
-fn has_bracket(text: &[u8; TIME_AND_MARKS]) -> bool {
-    let bytes_at =
-        |at: usize| u8x16::new(*text[at..].first_chunk().expect("16 bytes of the time follow"));
-    let (first, last) = (bytes_at(BETWEEN.len()), bytes_at(BETWEEN.len() + TIME_BYTES - 16));
-    let bracket = u8x16::splat(b'[');
-    (first.simd_eq(bracket) | last.simd_eq(bracket)).any()
 }
 
 #[cfg(test)]

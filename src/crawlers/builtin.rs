@@ -79,7 +79,9 @@ mod tests {
     use super::*;
     use std::{collections::BTreeSet, path::Path};
 
-    use crate::crawlers::{pattern::Pattern, registry::Registry, table};
+    use crate::crawlers::{
+        crawler::InformationSource, pattern::Pattern, registry::Registry, table,
+    };
     use crate::robots::product_token::UNUSUAL_TOKENS;
 
     /// The parser has no registry, but must not take the names of known crawlers for mistakes.
@@ -115,6 +117,33 @@ mod tests {
                 Some((test.include.literals(), test.exclude.as_ref().map(Pattern::literals)))
             };
             assert_eq!(literals(&lazy.test), literals(&row.test), "{}", row.crawler.name);
+        }
+    }
+
+    /// A policy is the operator's words only if its page is named, and a crawler is on the list only if somebody describes it.
+    #[test]
+    fn every_row_names_its_source() {
+        // Seen in logs only: no further row may be without a page.
+        const SEEN: [&str; 11] = [
+            "Shellshock probe",
+            "DigitalOcean Uptime Probe",
+            "Twiceler",
+            "Ruby",
+            "OpenAI Image Downloader",
+            "Google-Flights-Search-Spackle",
+            "Incapsula-Monitoring",
+            "DreamHost SiteMonitor",
+            "TwitterFeed",
+            "swagger-validator",
+            "Generic bot",
+        ];
+        let is_page = |url: &str| url.starts_with("https://") || url.starts_with("http://");
+        for crawler in Registry::builtin().crawlers() {
+            let is_unverified = crawler.evidence == InformationSource::Unverified;
+            let has_source = is_page(&crawler.evidence_url)
+                || is_unverified
+                    && (is_page(&crawler.documentation_url) || SEEN.contains(&&*crawler.name));
+            assert!(has_source, "{} names no page of its evidence", crawler.name);
         }
     }
 

@@ -13,9 +13,9 @@ use std::time::Instant;
 
 use botaudit::archive::Store;
 use botaudit::audit;
-use botaudit::audit::Options;
 use botaudit::audit::identities::Identities;
 use botaudit::audit::model::ReportModel;
+use botaudit::audit::options::Options;
 use botaudit::audit::progress::Progress;
 use botaudit::audit::tally;
 use botaudit::crawlers::registry::Registry;

@@ -27,6 +27,7 @@ mod log_reader;
 pub mod memory_limit;
 pub mod model;
 mod nothing_judged;
+pub mod options;
 pub mod origin_key;
 pub mod origin_options;
 pub mod own_site;
@@ -55,99 +56,31 @@ pub mod unknown;
 mod warnings;
 pub mod worker;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use ipnet::IpNet;
-
-use crate::config::audit_config::REACTION_DAYS;
-use crate::crawlers::{network_names::NetworkNames, registry::Registry};
+use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
-use crate::judge::{Judge, timeline::BeforeFirst};
-use crate::logs::format::Hints;
+use crate::judge::Judge;
 use crate::merge::Merge;
 use crate::pipeline::files;
-use crate::time::{Day, Window, Zone};
+use crate::time::Day;
 
 use day_counters::{DayKey, FileDays};
-use draft::Draft;
 use evidence::EvidenceSink;
 use extent::{Extent, InputEnd, ReadRange, ReadRangeEnd};
 use identities::Identities;
 use log_reader::{LogReader, LogWorker, SpareBuffers};
-use origin_options::OriginOptions;
+use options::Options;
 use own_site::OwnSite;
 use prepass::{Collected, FirstPass};
 use progress::Progress;
 use sessions::Sessions;
 use sites::Sites;
 use tally::build::{self, Run};
-use tally::counter::{Counter, TallyLimits};
-use tally::{Tally, header, urls::UrlPart};
+use tally::{Tally, counter::Counter, header};
 use worker::{Context, Pass, Worker, WorkerCounts};
-
-/// The default size of a chunk in bytes: what a thread has inflated is still in its processor's
-/// cache when it counts it.
-pub(crate) const CHUNK_BYTES: usize = 384 << 10;
-
-/// How to audit.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Threads that read, parse and judge.
-    pub threads: usize,
-    /// The size of a chunk in bytes.
-    pub chunk_bytes: usize,
-    /// The settings for the formats of all files.
-    pub hints: Hints,
-    /// The settings for origins.
-    pub naming: OriginOptions,
-    /// Proxies whose X-Forwarded-For is trusted.
-    pub trusted_proxies: Vec<IpNet>,
-    /// The time zone of days.
-    pub zone: Zone,
-    /// Lines of other times are skipped.
-    pub window: Window,
-    /// How requests before the first snapshot of a robots.txt are judged.
-    pub before_first: BeforeFirst,
-    /// A draft of a robots.txt that requests are also judged by.
-    pub draft: Option<Arc<Draft>>,
-    /// How many days before a change of robots.txt requests count for it.
-    pub reaction_days: usize,
-    /// After how many minutes without requests a session ends; `None` if none are counted.
-    pub session_minutes: Option<usize>,
-    /// Whether requests are counted by path.
-    pub paths: bool,
-    /// Which part of a URL makes it distinct.
-    pub url_part: UrlPart,
-    /// Networks by which sessions are counted.
-    pub networks: Option<Arc<NetworkNames>>,
-    /// The limits of a tally.
-    pub limits: TallyLimits,
-}
-
-impl Options {
-    /// The defaults: all lines, in all formats.
-    pub fn new(threads: usize) -> Options {
-        Options {
-            threads,
-            chunk_bytes: CHUNK_BYTES,
-            hints: Hints::default(),
-            naming: OriginOptions::default(),
-            trusted_proxies: Vec::new(),
-            zone: Zone::UTC,
-            window: Window::ALWAYS,
-            before_first: BeforeFirst::AsFirst,
-            draft: None,
-            reaction_days: REACTION_DAYS,
-            session_minutes: None,
-            paths: false,
-            url_part: UrlPart::Whole,
-            networks: None,
-            limits: TallyLimits::default(),
-        }
-    }
-}
 
 /// Audits `sources`. Damage to a source ends only that source. `record` has the options for the
 /// tally.
@@ -168,7 +101,7 @@ pub fn run(
     let mut context = context(sources, options, judge, registry, identities, Pass::Judge);
     context.sessions = options.session_minutes.map(Sessions::new);
     let ranges = whole(sources);
-    let (mut counted, ends) = add_up(sources, &ranges, options, &context, progress, evidence)?;
+    let (mut counted, ends) = add_up(sources, &ranges, &context, progress, evidence)?;
     let mut counter = counted.counters.take(DayKey::AllDays).unwrap_or_else(|| context.counter());
     context.sessions.into_iter().for_each(|sessions| counter.add_sessions(sessions.into_counts()));
     let ends = ends.into_iter().map(|end| end.input).collect();
@@ -194,7 +127,7 @@ pub fn collect(
     let FirstPass { judge, registry, identities, wanted, client_key } = *first;
     let mut context = context(sources, options, judge, registry, identities, Pass::Collect(wanted));
     context.client_key = Some(client_key);
-    let (counted, ends) = add_up(sources, ranges, options, &context, progress, None)?;
+    let (counted, ends) = add_up(sources, ranges, &context, progress, None)?;
     Ok((counted.collected, ends.into_iter().map(|end| end.input).collect()))
 }
 
@@ -211,24 +144,15 @@ fn context<'a>(
     Context {
         registry,
         judge,
+        options,
         is_by_day: false,
-        before_first: options.before_first,
-        zone: &options.zone,
-        window: options.window,
         from_paths: sources.iter().map(captured).collect(),
-        trusted_proxies: &options.trusted_proxies,
         identities,
-        draft: options.draft.as_deref(),
-        reaction_days: options.reaction_days,
         pass,
-        paths: options.paths,
-        url_part: options.url_part,
-        limits: options.limits,
         ranks: registry.ranks().into(),
         own_site: OwnSite::new(registry),
         client_key: None,
         sessions: None,
-        networks: options.networks.as_deref(),
     }
 }
 
@@ -241,15 +165,14 @@ pub fn whole(sources: &[Source]) -> Vec<ReadRange> {
 fn add_up(
     sources: &[Source],
     ranges: &[ReadRange],
-    options: &Options,
     context: &Context<'_>,
     progress: &Progress,
     evidence: Option<&EvidenceSink<'_>>,
 ) -> Result<(WorkerCounts, Vec<ReadRangeEnd>)> {
-    let Options { threads, chunk_bytes, ref hints, .. } = *options;
+    let Options { threads, chunk_bytes, ref hints, .. } = *context.options;
     let spare = &SpareBuffers::default();
     let worker = || {
-        let sites = Sites::new(context.judge, &options.naming);
+        let sites = Sites::new(context.judge, &context.options.naming);
         LogWorker { worker: Worker::new(context, sites), lines: &progress.lines, evidence, spare }
     };
     let sessions = context.sessions.as_ref();
@@ -288,7 +211,7 @@ pub(crate) fn follow(
 ) -> Result<IncrementalTally> {
     let mut context = context(sources, options, judge, registry, identities, Pass::Judge);
     context.is_by_day = true;
-    let (counted, ends) = add_up(sources, ranges, options, &context, progress, None)?;
+    let (counted, ends) = add_up(sources, ranges, &context, progress, None)?;
     let mut last_days = BTreeMap::new();
     let mut lines_before = BTreeMap::new();
     for range in ranges {

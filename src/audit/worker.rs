@@ -28,7 +28,6 @@ use crate::crawlers::{identify::Identified, registry::Registry};
 use crate::input::marks::{MarkKind, MarkedLines, Marks};
 use crate::input::{chunks::Chunk, source::FileId};
 use crate::judge::origin_history::RuleChange;
-use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{Judge, profile::Asker};
 use crate::judge::{decision_cache::DecisionCache, origin_history::OriginHistory};
@@ -37,21 +36,19 @@ use crate::logs::{format::Format, reject::Reject};
 use crate::measures::{example::Position, reactions::ReactionLimits, request::JudgedRequest};
 use crate::measures::{request_kind::RequestKind, sums::Span};
 use crate::merge::{Merge, merge_fields};
-use crate::time::{LastHour, Window, Zone};
+use crate::time::LastHour;
 use crate::url::path::Target;
 
 use super::client::ClientKey;
 use super::day_counters::{ChunkDays, DayCounters, DayKey};
-use super::draft::Draft;
 use super::evidence::ViolatingRequest;
 use super::prepass::{Collected, Wanted};
 use super::same_requests::RequestSampler;
 use super::sessions::{ClientRequest, Sessions};
 use super::sites::{SiteId, Sites};
-use super::tally::counter::{Counter, TallyLimits};
-use super::tally::urls::UrlPart;
+use super::tally::counter::Counter;
 use super::{identities::Identities, input_tally::InputTally, origin_key::OriginKey};
-use super::{origin_options::Captured, own_site::OwnSite};
+use super::{options::Options, origin_options::Captured, own_site::OwnSite};
 use judged::{
     Judged, client_request, compared, fetch_answer, is_plain, judged, policy_file,
     violating_client, violating_request,
@@ -74,40 +71,22 @@ pub(crate) struct Context<'a> {
     pub registry: &'a Registry,
     /// The judge.
     pub judge: &'a Judge,
-    /// How requests before the first snapshot of a robots.txt are judged.
-    pub before_first: BeforeFirst,
-    /// The time zone of days.
-    pub zone: &'a Zone,
-    /// Lines of other times are skipped.
-    pub window: Window,
+    /// The settings of the audit.
+    pub options: &'a Options,
     /// The origins in the names of files.
     pub from_paths: Box<[Option<Captured>]>,
-    /// Proxies whose X-Forwarded-For is trusted.
-    pub trusted_proxies: &'a [IpNet],
     /// The identities of crawlers.
     pub identities: &'a Identities,
-    /// A draft of a robots.txt that requests are also judged by.
-    pub draft: Option<&'a Draft>,
-    /// How many days before a change of robots.txt requests count for it.
-    pub reaction_days: usize,
     /// The task: judge requests, or collect data.
     pub pass: Pass,
     /// Sessions of clients, if they are counted.
     pub sessions: Option<Sessions>,
-    /// Networks by which they are counted.
-    pub networks: Option<&'a NetworkNames>,
     /// The key for hashes of clients; `None` if none are collected.
     pub client_key: Option<&'a ClientKey>,
     /// Whether each day has its own counter.
     pub is_by_day: bool,
-    /// The limits of a tally.
-    pub limits: TallyLimits,
     /// The rank of each crawler's name.
     pub ranks: Arc<[u16]>,
-    /// Whether requests are counted by path.
-    pub paths: bool,
-    /// Which part of a URL makes it distinct.
-    pub url_part: UrlPart,
     /// The rows of WordPress.
     pub own_site: Option<OwnSite>,
 }
@@ -133,12 +112,12 @@ merge_fields!(WorkerCounts { counters, collected });
 impl<'a> Context<'a> {
     /// The proxies before clients, and the names of their networks.
     fn clients(&self) -> (&'a [IpNet], Option<&'a NetworkNames>) {
-        (self.trusted_proxies, self.networks)
+        (&self.options.trusted_proxies, self.options.networks.as_deref())
     }
 
     /// A counter that has counted nothing.
     pub(crate) fn counter(&self) -> Counter {
-        Counter::new(self.limits, Arc::clone(&self.ranks))
+        Counter::new(self.options.limits, Arc::clone(&self.ranks))
     }
 
     /// The changes of the rules for `asker`; `None` if no robots.txt has a history.
@@ -151,7 +130,7 @@ impl<'a> Context<'a> {
             return None;
         }
         let promised_hours = self.registry.crawler(asker.crawler).reaction_hours;
-        let limits = ReactionLimits { days_before: self.reaction_days, promised_hours };
+        let limits = ReactionLimits { days_before: self.options.reaction_days, promised_hours };
         let changes = known.map_or(&[][..], |known| self.judge.rule_changes(known, asker));
         Some((changes, limits))
     }
@@ -160,7 +139,7 @@ impl<'a> Context<'a> {
     fn collected(&self) -> Collected {
         match self.pass {
             Pass::Judge => Collected::default(),
-            Pass::Collect(wanted) => Collected::new(wanted, self.limits.rows.strangers_max),
+            Pass::Collect(wanted) => Collected::new(wanted, self.options.limits.rows.strangers_max),
         }
     }
 }
@@ -247,9 +226,9 @@ impl<'a> Worker<'a> {
             last_asked: None,
             is_wrapped: false,
             head_end: 0,
-            has_plain_requests: context.draft.is_none()
+            has_plain_requests: context.options.draft.is_none()
                 && context.sessions.is_none()
-                && !context.paths,
+                && !context.options.paths,
         }
     }
 
@@ -357,7 +336,7 @@ impl<'a> Worker<'a> {
         self.declared_names = declared_names;
         let time = ruled.ok().map(|UnlistedRuled { time, .. }| time);
         let sampled = sampled(ruled.ok());
-        let day = time.map(|time| self.context.zone.day_of(time));
+        let day = time.map(|time| self.context.options.zone.day_of(time));
         self.counter.clients.automated.add(day, sampled);
         let user_agent = fields.user_agent(scratch);
         let key = &user_agent[..user_agent.len().min(UNKNOWN_USER_AGENT_BYTES_MAX)];
@@ -382,11 +361,11 @@ impl<'a> Worker<'a> {
         let actor = (crawler, answer.identity);
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
         let (context, site_id, site) = (self.context, site, self.sites.get(site));
-        let at = JudgedAt::Time(record.time, context.before_first);
+        let at = JudgedAt::Time(record.time, context.options.before_first);
         let rules = self.known_rules.of((site_id, asker), &self.sites, context.judge);
         let (by, scratch) = ((context.judge, &self.decisions, rules), &mut self.path_scratch);
         let Judged { dated, directives, path } = judged(by, asker, target, at, site, scratch);
-        let hour = self.last_hour.of(context.zone, record.time);
+        let hour = self.last_hour.of(&context.options.zone, record.time);
         let kind = RequestKind::new((hour.day, record), &dated, directives.1, answer);
         self.kind_sums.add((origin, actor, kind), (hour, record), &mut self.counter);
         let policy_file = policy_file(context.judge, site, &dated, path);
@@ -405,23 +384,30 @@ impl<'a> Worker<'a> {
             has_delay: directives.0,
             stated: &context.judge.usage(known, &dated, (asker, path), at),
             changes: context.changes(known, asker),
-            compared: compared(context.draft, site, asker, path, dated.verdict),
+            compared: compared(context.options.draft.as_deref(), site, asker, path, dated.verdict),
             client: violating_client(context.clients(), dated.verdict, record),
             fetch: (dated.verdict == Verdict::RobotsTxt).then(|| fetch_answer(known, record)),
             policy_file,
             is_signed: signature.as_ref().is_some_and(|signature| signature.is_valid()),
         };
         tally.count(&request);
-        if let Some(path) = path.filter(|_| context.paths) {
-            let path = (path, context.url_part);
+        if let Some(path) = path.filter(|_| context.options.paths) {
+            let path = (path, context.options.url_part);
             self.counter.count_path((origin, site.ranked()), path, actor, record);
         }
         if context.sessions.is_some() {
-            let (by, of) = ((context.judge, context.clients(), context.url_part), (&dated, path));
+            let (by, of) =
+                ((context.judge, context.clients(), context.options.url_part), (&dated, path));
             self.client_requests.push(client_request(by, site, (actor, asker), of, record));
         }
         if let (Some(evidence), of) = (evidence, (record, position.line, signature.as_deref())) {
-            evidence.extend(violating_request(context.trusted_proxies, site, actor, &dated, of));
+            evidence.extend(violating_request(
+                &context.options.trusted_proxies,
+                site,
+                actor,
+                &dated,
+                of,
+            ));
         }
         if let (Some(signature), verdict) = (signature, dated.verdict) {
             let by = &context.registry.crawler(crawler).name;

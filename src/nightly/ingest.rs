@@ -7,7 +7,7 @@ use crate::audit::parse_rate::not_understood;
 use crate::audit::tally::build::{Run, in_order};
 use crate::audit::tally::header::{self, InputSummary};
 use crate::audit::tally::{Tally, counter::Counter, merge::continued};
-use crate::audit::{IncrementalTally, Options, day_counters::FileDays, follow};
+use crate::audit::{IncrementalTally, day_counters::FileDays, follow, options::Options};
 use crate::audit::{identities::Identities, progress::Progress};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;

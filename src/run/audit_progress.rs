@@ -51,7 +51,7 @@ impl AuditProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::CHUNK_BYTES;
+    use crate::audit::options::CHUNK_BYTES;
     use crate::config::audit_config::AuditConfig;
     use crate::run::library::Audit;
 

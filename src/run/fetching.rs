@@ -9,7 +9,7 @@ use crate::archive::writer::{Writer, snapshot_of};
 use crate::archive::{Store, directory::Directory, reader::Archive, refuse_url};
 use crate::audit::origin_options::OriginOptions;
 use crate::audit::prepass::{AskedOrigins, FirstPass, Wanted};
-use crate::audit::{Options, client::ClientKey, identities::Identities};
+use crate::audit::{client::ClientKey, identities::Identities, options::Options};
 use crate::config::{audit_config::AuditConfig, setting::Seconds};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};

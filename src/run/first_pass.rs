@@ -5,7 +5,9 @@ use std::sync::{Arc, atomic::Ordering};
 use crate::audit;
 use crate::audit::prepass::{Collected, FirstPass, Wanted};
 use crate::audit::tally::header::InputSummary;
-use crate::audit::{Options, extent::InputEnd, log_outages::OutageHosts, progress::Progress};
+use crate::audit::{
+    extent::InputEnd, log_outages::OutageHosts, options::Options, progress::Progress,
+};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::open::open;

@@ -18,7 +18,7 @@ use botaudit::audit::origin_options::OriginOptions;
 use botaudit::audit::prepass::{FirstPass, Wanted};
 use botaudit::audit::progress::Progress;
 use botaudit::audit::tally::header::DraftScope;
-use botaudit::audit::{Options, tally};
+use botaudit::audit::{options::Options, tally};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;

@@ -6,8 +6,8 @@ use std::fs;
 
 use botaudit::archive::Store;
 use botaudit::audit;
-use botaudit::audit::Options;
 use botaudit::audit::identities::Identities;
+use botaudit::audit::options::Options;
 use botaudit::audit::progress::Progress;
 use botaudit::audit::tally::counter::TallyLimits;
 use botaudit::audit::tally::merge::merge_files;

@@ -61,7 +61,7 @@ impl Worker<'_> {
         let Some(addresses) = &mut self.collected.addresses else { return };
         let has_rule = !self.context.registry.crawler(crawler).rdns_suffixes.is_empty();
         if let Some(address) =
-            client_address(record, self.context.trusted_proxies).filter(|_| has_rule)
+            client_address(record, &self.context.options.trusted_proxies).filter(|_| has_rule)
             && self.context.identities.is_candidate(crawler, address, record.time)
         {
             addresses.add(&DnsCandidate { crawler, address }, 1);
@@ -94,7 +94,7 @@ impl Worker<'_> {
             && site.host_source == HostSource::Own
             && let Some(key) = self.context.client_key
         {
-            let client = key.hash(client(record, self.context.trusted_proxies));
+            let client = key.hash(client(record, &self.context.options.trusted_proxies));
             let site = (site, self.context.judge);
             answers.count(site, hosts, record.time, record.status, client);
         }

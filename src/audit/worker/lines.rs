@@ -43,7 +43,7 @@ impl Worker<'_> {
         match read {
             LineContent::Skip(reason) => tally.skip(*reason, line, self.is_wrapped),
             LineContent::Reject(reason) => tally.reject(*reason, position.line, line),
-            LineContent::Fields(fields) if is_outside(fields, self.context.window) => {
+            LineContent::Fields(fields) if is_outside(fields, self.context.options.window) => {
                 tally.skip(Skip::OutsideTime, line, self.is_wrapped);
             }
             LineContent::Fields(fields) => match self.context.pass {
@@ -108,7 +108,8 @@ impl Worker<'_> {
         Reading { position, tally, days, .. }: &mut Reading<'_>,
     ) {
         if let Some(days) = days {
-            let key = days.key_of(read.time(), self.context.zone, self.context.window);
+            let key =
+                days.key_of(read.time(), &self.context.options.zone, self.context.options.window);
             self.turn_to_day(key, position.file, tally);
             tally.bytes += line.len() as u64 + 1;
         }

@@ -120,7 +120,7 @@ impl Worker<'_> {
         let answer = match signature.as_deref().is_some_and(is_own) {
             true => IdentityAnswer::new(Identity::Verified, Proof::Signature),
             false => self.known_clients.identity(
-                (identities, self.context.trusted_proxies),
+                (identities, &self.context.options.trusted_proxies),
                 crawler,
                 record,
             ),
@@ -148,7 +148,7 @@ impl Worker<'_> {
             violations: u64::from(matches!(verdict, Some(Verdict::Violation(_)))),
             span: Some(Span::at(record.time)),
         };
-        let client = client_identifier(record, self.context.trusted_proxies);
+        let client = client_identifier(record, &self.context.options.trusted_proxies);
         let client = client.as_deref().unwrap_or_default().as_bytes();
         self.counter.signatures.count(key, one, signature.use_hash, client);
     }

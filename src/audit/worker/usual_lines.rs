@@ -97,7 +97,7 @@ impl Worker<'_> {
         is_sampled: impl FnOnce() -> bool,
     ) -> bool {
         let is_unlisted = self.context.identities.ranges.is_none()
-            || self.context.trusted_proxies.is_empty()
+            || self.context.options.trusted_proxies.is_empty()
                 && equal(client(), &self.visitors.last_unlisted);
         is_unlisted
             && !is_sampled()
@@ -117,7 +117,11 @@ impl Worker<'_> {
     fn turn_to_minute_of(&mut self, fields: UsualFields<'_>, reading: &mut Reading<'_>) -> bool {
         let of_line = fields.fields();
         if let Some(days) = &mut reading.days {
-            let key = days.key_of(of_line.time(), self.context.zone, self.context.window);
+            let key = days.key_of(
+                of_line.time(),
+                &self.context.options.zone,
+                self.context.options.window,
+            );
             self.turn_to_day(key, reading.position.file, &mut reading.tally);
         }
         self.turn_to_minute(&of_line, &mut reading.scratch);

@@ -128,7 +128,7 @@ impl Worker<'_> {
     /// Goes on with the day of the line.
     #[inline(never)]
     pub(super) fn turn_to_minute(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) {
-        let zone = self.context.zone;
+        let zone = &self.context.options.zone;
         let time = fields.time_near_the_last(scratch);
         let day = time.map(|time| self.last_hour.of(zone, time).day);
         if day != self.visitors.day {
@@ -140,7 +140,8 @@ impl Worker<'_> {
         let minute = seconds - seconds.rem_euclid(60);
         let ends = [minute, minute + 59].map(UtcTime::from_unix_seconds);
         let is_like_all = |end: UtcTime| {
-            Some(self.last_hour.of(zone, end).day) == day && self.context.window.contains(end)
+            Some(self.last_hour.of(zone, end).day) == day
+                && self.context.options.window.contains(end)
         };
         if !ends.into_iter().flatten().all(is_like_all) {
             self.visitors.minute.forget();
@@ -174,7 +175,7 @@ impl Worker<'_> {
     #[inline(never)]
     fn is_unlisted(&mut self, lists: &Ranges, client: &[u8]) -> bool {
         // Behind a proxy, the same client of a line is many.
-        if !self.context.trusted_proxies.is_empty() {
+        if !self.context.options.trusted_proxies.is_empty() {
             return false;
         }
         if equal(client, &self.visitors.last_unlisted) {
@@ -198,7 +199,7 @@ impl Worker<'_> {
         scratch: &mut Scratch,
     ) -> bool {
         let Ok(record) = fields.record(scratch) else { return false };
-        let listed = client_address(&record, self.context.trusted_proxies)
+        let listed = client_address(&record, &self.context.options.trusted_proxies)
             .and_then(|address| lists.crawler_with(address, record.time));
         let Some(crawler) = listed else { return false };
         let ruled = self.rule_unlisted(fields, scratch, b"").ok();
@@ -225,11 +226,11 @@ impl Worker<'_> {
         let (target, site) = self.address(&record);
         // Its robots.txt was used, so the tally lists it.
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
-        let Context { judge, before_first, registry, .. } = *self.context;
+        let Context { judge, options, registry, .. } = *self.context;
         let path = target.path();
         let path = path.map(|path| prepare(path, judge.dialect(), &mut self.path_scratch));
         let known = self.sites.get(site).known(judge);
-        let at = JudgedAt::Time(record.time, before_first);
+        let at = JudgedAt::Time(record.time, options.before_first);
         let who = (name, registry.generic());
         let verdict = judge.verdict_by_name(&self.decisions, known, who, path, at).verdict;
         Ok(UnlistedRuled { verdict, origin, time: record.time, bytes: record.bytes })

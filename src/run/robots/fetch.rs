@@ -226,7 +226,7 @@ impl Asked<'_> {
         let registry = Registry::builtin();
         let nothing = Store::Directory(Directory::default());
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let options = audit::Options::new(threads);
+        let options = audit::options::Options::new(threads);
         let (origins, damages) = origins_asked(
             &found_sources(logs, self.console),
             &options,

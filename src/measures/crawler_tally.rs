@@ -9,6 +9,7 @@ use crate::judge::robots::RobotsId;
 use crate::merge::{Merge, sum};
 use crate::time::UtcTime;
 
+use super::answers::Answers;
 use super::earlier_fetches::EarlierFetches;
 use super::reactions::{ReactionTally, TimedRequest};
 use super::request::{AllRequests, JudgedRequest, Measure};
@@ -129,6 +130,9 @@ row! {
         /// Requests by HTTP method.
         #[serde(skip_serializing_if = "is_default")]
         measure methods: ByMethod,
+        /// Requests by verdict and answer.
+        #[serde(skip_serializing_if = "is_default")]
+        measure answers: Answers,
         /// Requests by what says whether it was the crawler.
         #[serde(skip_serializing_if = "is_default")]
         measure verification: ByProof,

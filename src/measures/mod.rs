@@ -4,6 +4,7 @@
 //! needs nothing else, and its tests. [`crawler_tally`] is the list of measures.
 
 pub mod answer_tally;
+pub mod answers;
 pub mod clients;
 pub mod crawler_tally;
 pub mod days;

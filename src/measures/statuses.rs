@@ -18,16 +18,21 @@ pub struct StatusCode(u16);
 
 named_enum! {
     /// What a status means for the owner of a site.
-    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-    pub(crate) enum StatusGroup {
-        /// 200 to 299.
+    #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum StatusGroup {
+        /// 200 to 299 without 202.
         Ok = "ok",
         /// 304.
         NotModified = "not-modified",
         /// 300 to 399 without 304.
         Redirected = "redirected",
-        /// 401, 402, 403, 429, 451.
+        /// 401, 403, 429, 451.
         Refused = "refused",
+        /// 402: for money.
+        PaymentRequired = "payment-required",
+        /// 202: the answer of some firewalls to who must solve a task first.
+        Challenged = "challenged",
         /// 404, 410.
         NotFound = "not-found",
         /// 400 to 499 without these.
@@ -59,10 +64,12 @@ impl StatusCode {
     /// Its group.
     pub(crate) fn group(self) -> StatusGroup {
         match self.0 {
+            202 => StatusGroup::Challenged,
+            402 => StatusGroup::PaymentRequired,
             200..=299 => StatusGroup::Ok,
             304 => StatusGroup::NotModified,
             300..=399 => StatusGroup::Redirected,
-            401 | 402 | 403 | 429 | 451 => StatusGroup::Refused,
+            401 | 403 | 429 | 451 => StatusGroup::Refused,
             404 | 410 => StatusGroup::NotFound,
             400..=499 => StatusGroup::OtherClientError,
             500..=599 => StatusGroup::ServerError,
@@ -108,7 +115,7 @@ measure_table! {
     }
     cells row => {
         column("status", "HTTP status", "status of the answers, 100 to 599; empty for any other, such as 000, and for requests without an answer") => row.maybe_counts(code.number().map(|number| [number])),
-        column("status_group", "ok, not-modified, redirected, refused, not-found, other-client-error, server-error, other", "`ok`: 200 to 299; `not-modified`: 304; `redirected`: other 3xx; `refused`: 401, 402, 403, 429, 451; `not-found`: 404, 410; `other-client-error`: other 4xx; `server-error`: 5xx; `other`: the rest") => row.word(code.group().as_str()),
+        column("status_group", "ok, not-modified, redirected, refused, payment-required, challenged, not-found, other-client-error, server-error, other", "`ok`: 200 to 299 without 202; `not-modified`: 304; `redirected`: other 3xx; `refused`: 401, 403, 429, 451; `payment-required`: 402; `challenged`: 202, which AWS WAF answers to a client that must solve a task first, but which may also be the answer of an application; other firewalls challenge with 403 or 503, which count as `refused` and `server-error`; `not-found`: 404, 410; `other-client-error`: other 4xx; `server-error`: 5xx; `other`: the rest") => row.word(code.group().as_str()),
         REQUESTS => row.counts([answered.requests]),
         column("share", "fraction, 6 decimals", "requests / all requests of this crawler and identity at this origin") => row.fraction(answered.requests, all),
         BYTES => row.counts([answered.bytes]),

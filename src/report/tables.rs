@@ -16,6 +16,7 @@ use super::table::{Table, of_measure};
 /// The tables of a report directory, in the order in which they are written.
 pub(crate) const TABLES: &[&Table] = &[
     &crawlers::SUMMARY,
+    of_measure!(answers),
     of_measure!(statuses),
     of_measure!(methods),
     of_measure!(verification),

@@ -18,7 +18,7 @@ mod usual_lines;
 mod visitor_counts;
 mod visitors;
 
-use std::{cell::RefCell, sync::Arc};
+use std::sync::Arc;
 
 use ipnet::IpNet;
 use memchr::memmem::Finder;
@@ -27,10 +27,9 @@ use crate::crawlers::{cache::UserAgentCache, crawler::CrawlerId, network_names::
 use crate::crawlers::{identify::Identified, registry::Registry};
 use crate::input::marks::{MarkKind, MarkedLines, Marks};
 use crate::input::{chunks::Chunk, source::FileId};
-use crate::judge::origin_history::RuleChange;
+use crate::judge::origin_history::{OriginHistory, RuleChange};
 use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{Judge, profile::Asker};
-use crate::judge::{decision_cache::DecisionCache, origin_history::OriginHistory};
 use crate::logs::record::{Fields, Record, Scratch};
 use crate::logs::{format::Format, reject::Reject};
 use crate::measures::{example::Position, reactions::ReactionLimits, request::JudgedRequest};
@@ -50,8 +49,8 @@ use super::tally::counter::Counter;
 use super::{identities::Identities, input_tally::InputTally, origin_key::OriginKey};
 use super::{options::Options, origin_options::Captured, own_site::OwnSite};
 use judged::{
-    Judged, client_request, compared, fetch_answer, is_plain, judged, policy_file,
-    violating_client, violating_request,
+    Judged, client_request, compared, fetch_answer, judged, policy_file, violating_client,
+    violating_request,
 };
 use kind_sums::KindSums;
 use known_clients::KnownClients;
@@ -164,7 +163,6 @@ pub(crate) struct Worker<'a> {
     /// The quotes and ends of lines.
     marks: Marks,
     path_scratch: Vec<u8>,
-    decisions: RefCell<DecisionCache>,
     referers: KnownReferers,
     known_clients: KnownClients,
     known_rules: KnownRules,
@@ -193,8 +191,6 @@ pub(crate) struct Worker<'a> {
     is_wrapped: bool,
     /// The last line of the beginning of the file, of which all lines are read in full.
     head_end: u64,
-    /// Whether nothing is counted that needs the path of each request.
-    has_plain_requests: bool,
 }
 
 impl<'a> Worker<'a> {
@@ -208,7 +204,6 @@ impl<'a> Worker<'a> {
             scratch: Scratch::default(),
             marks: Marks::default(),
             path_scratch: Vec::new(),
-            decisions: RefCell::default(),
             referers: KnownReferers::default(),
             known_clients: KnownClients::default(),
             known_rules: KnownRules::default(),
@@ -226,9 +221,6 @@ impl<'a> Worker<'a> {
             last_asked: None,
             is_wrapped: false,
             head_end: 0,
-            has_plain_requests: context.options.draft.is_none()
-                && context.sessions.is_none()
-                && !context.options.paths,
         }
     }
 
@@ -363,7 +355,7 @@ impl<'a> Worker<'a> {
         let (context, site_id, site) = (self.context, site, self.sites.get(site));
         let at = JudgedAt::Time(record.time, context.options.before_first);
         let rules = self.known_rules.of((site_id, asker), &self.sites, context.judge);
-        let (by, scratch) = ((context.judge, &self.decisions, rules), &mut self.path_scratch);
+        let (by, scratch) = ((context.judge, rules), &mut self.path_scratch);
         let Judged { dated, directives, path } = judged(by, asker, target, at, site, scratch);
         let hour = self.last_hour.of(&context.options.zone, record.time);
         let kind = RequestKind::new((hour.day, record), &dated, directives.1, answer);
@@ -371,10 +363,6 @@ impl<'a> Worker<'a> {
         let policy_file = policy_file(context.judge, site, &dated, path);
         self.sampler.count(record, path.filter(|_| dated.verdict != Verdict::RobotsTxt));
         let tally = self.counter.rows.row(origin, actor);
-        let may_be_plain = self.has_plain_requests && signature.is_none();
-        if may_be_plain && is_plain(rules, dated.verdict, policy_file) {
-            return tally.count_plain(record.time);
-        }
         let known = site.known(context.judge);
         let request = JudgedRequest {
             record,

@@ -13,7 +13,7 @@ use super::profile::Asker;
 use super::restriction::Restriction;
 use super::robots::{Binding, Robots};
 use super::verdict::{DatedVerdict, RuleRef, Verdict};
-use super::{Judge, decision_cache::DecisionCache, origin_history::OriginHistory};
+use super::{Judge, origin_history::OriginHistory};
 
 /// The rules for a crawler that count at all times.
 #[derive(Clone, Debug)]
@@ -27,8 +27,6 @@ pub(crate) struct ConstantRules {
     pub has_delay: bool,
     /// How robots.txt restricts the crawler.
     pub restriction: Option<Restriction>,
-    /// Whether robots.txt states anything about use.
-    states_usage: bool,
 }
 
 impl Judge {
@@ -44,7 +42,6 @@ impl Judge {
         let generic = self.generic.filter(|_| self.is_exempt(&robots, crawler.into()));
         let binding = self.kept_binding(&robots, generic.unwrap_or(crawler)).clone();
         let (has_delay, restriction) = self.directives(&robots, crawler);
-        let states_usage = robots.usage.is_some();
         Some(ConstantRules {
             robots,
             binding,
@@ -52,18 +49,11 @@ impl Judge {
             is_spared: generic.is_some(),
             has_delay,
             restriction,
-            states_usage,
         })
     }
 }
 
 impl ConstantRules {
-    /// Whether they say nothing that is counted for each request.
-    #[inline]
-    pub(crate) fn are_plain(&self) -> bool {
-        !self.has_delay && !self.states_usage
-    }
-
     /// Whether a group of their robots.txt has one of the other names of `asker`.
     pub(crate) fn name_another(&self, judge: &Judge, asker: Asker<'_>) -> bool {
         judge.is_named_in(&self.robots, asker)
@@ -71,18 +61,14 @@ impl ConstantRules {
 
     /// The same as [`Judge::verdict`] at any time.
     #[inline]
-    pub(crate) fn verdict(
-        &self,
-        decisions: &mut DecisionCache,
-        path: Option<PathQuery<'_>>,
-    ) -> DatedVerdict<'_> {
+    pub(crate) fn verdict(&self, path: Option<PathQuery<'_>>) -> DatedVerdict<'_> {
         let path = match (Verdict::without_rules(path), path) {
             (None, Some(path)) => path,
             (verdict, _) => return DatedVerdict::undated(verdict.unwrap_or(Verdict::NoPath)),
         };
-        let decision = self.binding.decision(|rules| {
-            decisions.decide(&rules.policy, path.as_bytes()).with_lines(&rules.lines)
-        });
+        let decision = self
+            .binding
+            .decision(|rules| rules.policy.decide(path.as_bytes()).with_lines(&rules.lines));
         let verdict = match decision {
             Some(Decision { allowed, line }) => {
                 let rule = line.map(|line| RuleRef { robots: self.robots.id, line });
@@ -158,7 +144,6 @@ mod tests {
             for crawler in (0..registry.len()).filter(part).map(|at| CrawlerId(at as u16)) {
                 let rules = judge.constant_rules(known.as_deref(), crawler).unwrap();
                 found += 1;
-                let mut decisions = DecisionCache::default();
                 for target in ["/", "/a", "/a/b", "/xb", "/robots.txt?x", "*"] {
                     let mut scratch = Vec::new();
                     let path = (target != "*")
@@ -166,7 +151,7 @@ mod tests {
                     let time = UtcTime::from_unix_seconds(1_774_000_000).unwrap();
                     let at = JudgedAt::Time(time, BeforeFirst::Unknown);
                     let expected = judge.verdict(known.as_deref(), crawler, path, at);
-                    let verdict = rules.verdict(&mut decisions, path);
+                    let verdict = rules.verdict(path);
                     assert_eq!(parts(verdict), parts(expected), "{target}");
                     let directives = verdict.robots.map(|robots| judge.directives(robots, crawler));
                     if let Some(directives) = directives {

@@ -10,7 +10,6 @@ pub mod candidates;
 mod change_search;
 pub(crate) mod constant_rules;
 pub mod crawl_delay;
-pub mod decision_cache;
 pub mod explained;
 pub mod file_restriction;
 mod known;
@@ -49,7 +48,6 @@ use crate::url::origin::Origin;
 use crate::url::path::{Dialect, PathQuery};
 
 use by_crawler::{ByCrawler, ByName};
-use decision_cache::DecisionCache;
 use loaded::{FAILURES_MAX, Loaded, MemoryBudget, file_bytes, name_bytes};
 use messages::{cut_message, foreign_message, foreign_messages, ignored_message, slow_decisions};
 use outages::KnownOutages;
@@ -287,18 +285,6 @@ impl Judge {
     ) -> Option<Decision> {
         self.binding(robots, asker.into())
             .decision(|rules| rules.policy.decide(path.as_bytes()).with_lines(&rules.lines))
-    }
-
-    /// As [`Judge::decide`], from `cache` if it was asked before.
-    fn decide_cached(
-        &self,
-        cache: &mut DecisionCache,
-        robots: &Robots,
-        asker: Asker<'_>,
-        path: PathQuery<'_>,
-    ) -> Option<Decision> {
-        self.binding(robots, asker)
-            .decision(|rules| cache.decide(&rules.policy, path.as_bytes()).with_lines(&rules.lines))
     }
 
     /// The version with this number.

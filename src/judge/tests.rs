@@ -1,7 +1,5 @@
 //! Verdicts by files of a directory, and the data that they share.
 
-use std::cell::RefCell;
-
 use crate::archive::snapshot::{Failure, Fetch, SnapshotOutcome};
 use crate::archive::{memory::MemorySnapshot, reader::Archive, writer::NewSnapshot};
 use crate::digest::Digest;
@@ -223,13 +221,12 @@ fn lines_for(name: &[u8]) -> [Option<u32>; 3] {
     let judge = Judge::new(store, &registry, Dialect::Google).unwrap();
     let origin = Origin::parse(b"https://a.example").unwrap();
     let known = judge.known(&origin, HostSource::Own);
-    let cache = RefCell::default();
     ["/star", "/photo", "/more"].map(|path| {
         let mut scratch = Vec::new();
         let path = Some(prepare(path.as_bytes(), judge.dialect(), &mut scratch));
         let who = (name, registry.generic());
         let at = JudgedAt::Newest;
-        let dated = judge.verdict_by_name(&cache, known.as_deref(), who, path, at);
+        let dated = judge.verdict_by_name(known.as_deref(), who, path, at);
         match dated.verdict {
             Verdict::Violation(rule) => Some(rule.line),
             Verdict::Allowed(None) => None,

@@ -4,7 +4,7 @@
 //! target without a path; `/robots.txt`, which may always be requested; an unknown origin or time;
 //! the ruling in force; and whether it binds the crawler.
 
-use std::{cell::RefCell, sync::Arc};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use super::profile::{Asker, CrawlerProfile};
 use super::restriction::{Restriction, RestrictionKind};
 use super::robots::{BoundRules, Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
-use super::{Judge, by_crawler::ByCrawler, decision_cache::DecisionCache};
+use super::{Judge, by_crawler::ByCrawler};
 
 /// Whether a crawler may request a target, and whether the request broke a rule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -207,26 +207,10 @@ impl Judge {
         self.verdict_by(decide, known, asker.into(), path, at)
     }
 
-    /// The same, with a cache of decisions.
-    pub(crate) fn verdict_cached<'a>(
-        &self,
-        cache: &RefCell<DecisionCache>,
-        known: Option<&'a OriginHistory>,
-        asker: Asker<'_>,
-        path: Option<PathQuery<'_>>,
-        at: JudgedAt,
-    ) -> DatedVerdict<'a> {
-        let decide = |robots: &Robots, asker: Asker<'_>, path: PathQuery<'_>| {
-            self.decide_cached(&mut cache.borrow_mut(), robots, asker, path)
-        };
-        self.verdict_by(decide, known, asker, path, at)
-    }
-
     /// The verdict on the request of a crawler outside the registry, by the groups for its `name`, or else
     /// by the `*` groups, as for `generic`.
     pub(crate) fn verdict_by_name<'a>(
         &self,
-        cache: &RefCell<DecisionCache>,
         known: Option<&'a OriginHistory>,
         (name, generic): (&[u8], CrawlerId),
         path: Option<PathQuery<'_>>,
@@ -235,8 +219,7 @@ impl Judge {
         let decide = |robots: &Robots, asker: Asker<'_>, path: PathQuery<'_>| {
             let rules = self.rules_named(robots, name);
             let rules = rules.unwrap_or_else(|| &self.kept_binding(robots, asker.crawler).rules);
-            let decision = cache.borrow_mut().decide(&rules.policy, path.as_bytes());
-            Some(decision.with_lines(&rules.lines))
+            Some(rules.policy.decide(path.as_bytes()).with_lines(&rules.lines))
         };
         self.verdict_by(decide, known, generic.into(), path, at)
     }

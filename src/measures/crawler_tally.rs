@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::judge::robots::RobotsId;
 use crate::merge::{Merge, sum};
-use crate::time::UtcTime;
 
 use super::answers::Answers;
 use super::earlier_fetches::EarlierFetches;
@@ -38,11 +37,6 @@ macro_rules! row {
             #[inline]
             fn count_measures(&mut self, request: &JudgedRequest<'_>) {
                 $( row!(@$kind (), Measure::count(&mut self.$field, request)); )*
-            }
-
-            #[inline]
-            fn count_plain_of_measures(&mut self, time: UtcTime) {
-                $( row!(@$kind (), Measure::count_plain(&mut self.$field, time)); )*
             }
 
             fn add_to_measures(&mut self, requests: &RequestsOfKind) {
@@ -183,12 +177,6 @@ impl CrawlerTally {
         }
     }
 
-    /// Counts a plain request: see [`Measure::count_plain`].
-    #[inline]
-    pub(crate) fn count_plain(&mut self, time: UtcTime) {
-        self.count_plain_of_measures(time);
-    }
-
     fn count_reactions(&mut self, request: &JudgedRequest<'_>) {
         let reactions = self.reactions.get_or_insert_default();
         let Some((changes, limits)) = request.changes else { return };
@@ -280,10 +268,8 @@ impl Merge for CrawlerTally {
 mod tests {
     use super::*;
     use crate::input::source::FileId;
-    use crate::judge::verdict::{DatedVerdict, RuleRef, Verdict};
-    use crate::logs::record::Record;
+    use crate::judge::verdict::RuleRef;
     use crate::measures::delay_kept::DelayTally;
-    use crate::measures::example::Position;
     use crate::measures::reactions::{ChangeTimes, ReactionTally, RuleChangeTally};
     use crate::measures::sums::Statuses;
     use crate::measures::time_buckets::TimeBuckets;
@@ -313,55 +299,6 @@ mod tests {
             reactions: Some(Box::default()),
             ..CrawlerTally::default()
         }
-    }
-
-    /// A plain request has nothing that a measure counts, but its kind and its time. A new measure that counts
-    /// more of it must say so in the worker.
-    #[test]
-    fn plain_requests_are_counted_as_any_other() {
-        let rule = RuleRef { robots: RobotsId(0), line: 2 };
-        let verdicts = [
-            Verdict::Allowed(None),
-            Verdict::Allowed(Some(rule)),
-            Verdict::AllowedIgnoringStar(rule),
-            Verdict::NotBound(None),
-            Verdict::NotBound(Some(rule)),
-        ];
-        let mut tallies = [CrawlerTally::default(), tally()];
-        tallies[1].robots_fetches.count_fetch(UtcTime::EPOCH, 200, FetchAnswer::Read);
-        for (number, verdict) in verdicts.into_iter().cycle().take(20).enumerate() {
-            let time = UtcTime::from_unix_seconds(40_000 * number as i64).unwrap();
-            let dated = DatedVerdict {
-                verdict,
-                robots: None,
-                snapshot: None,
-                is_before_first: false,
-                is_by_logs: false,
-            };
-            let record = Record { status: 404, bytes: 7, method: b"POST", ..Record::at(time) };
-            let request = JudgedRequest {
-                record: &record,
-                position: Position { file: FileId::from_index(0), line: 1 },
-                path: None,
-                dated,
-                has_delay: false,
-                stated: &[],
-                changes: None,
-                compared: None,
-                client: (None, None),
-                fetch: None,
-                policy_file: None,
-                is_signed: false,
-            };
-            for tally in &mut tallies {
-                let mut plain = tally.clone();
-                tally.count(&request);
-                plain.count_plain(time);
-                assert_eq!(*tally, plain, "{verdict:?}");
-            }
-        }
-        assert_eq!(tallies[0].robots_fetches.stale.total(), 20);
-        assert!(tallies[1].robots_fetches.stale.total() < 20);
     }
 
     #[test]

@@ -8,7 +8,6 @@ use crate::judge::verdict::DatedVerdict;
 use crate::judge::{origin_history::RuleChange, policy_files::PolicyFile, usage::StatedPreference};
 use crate::logs::record::Record;
 use crate::merge::Merge;
-use crate::time::UtcTime;
 use crate::url::path::PathQuery;
 
 use super::example::{Example, Position};
@@ -64,10 +63,6 @@ pub(crate) trait Measure: Merge + Sized {
     /// Counts one request. The loop calls this for each request of a crawler, so it makes no text,
     /// and searches for nothing that another measure needs, too: that is in [`JudgedRequest`].
     fn count(&mut self, _request: &JudgedRequest<'_>) {}
-
-    /// Counts a plain request: one of which measures need nothing but its kind and its time. It is the same
-    /// as `count`, for most requests, and without what `count` needs.
-    fn count_plain(&mut self, _time: UtcTime) {}
 
     /// Counts requests of one kind. A measure that needs nothing but their kind, number, bytes and times
     /// has this instead of `count`, because the loop calls it once for many requests.

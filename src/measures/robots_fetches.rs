@@ -254,11 +254,6 @@ impl Measure for FetchTally {
         }
     }
 
-    #[inline]
-    fn count_plain(&mut self, time: UtcTime) {
-        self.count_other(time);
-    }
-
     fn holds(&self, all: &AllRequests) -> bool {
         let fetches = all.total.robots_txt_requests;
         self.statuses.total() == fetches && self.agrees(all.total.requests - fetches, all.has_times)

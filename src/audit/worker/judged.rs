@@ -1,6 +1,6 @@
 //! The verdict on a request, and what is known of its client and its answer.
 
-use std::{cell::RefCell, net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc};
 
 use ipnet::IpNet;
 
@@ -10,10 +10,10 @@ use crate::audit::tally::urls::{UrlPart, url_hash};
 use crate::audit::{draft::Draft, evidence::ViolatingRequest, sites::Site};
 use crate::bounded::StableHash;
 use crate::crawlers::{identity::Actor, network_names::NetworkNames};
+use crate::judge::origin_history::OriginHistory;
 use crate::judge::profile::Asker;
 use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
 use crate::judge::{Judge, answer_size::SizeComparison, constant_rules::ConstantRules};
-use crate::judge::{decision_cache::DecisionCache, origin_history::OriginHistory};
 use crate::judge::{policy_files::PolicyFile, restriction::Restriction};
 use crate::logs::record::Record;
 use crate::measures::{draft_effect::Compared, fetch_answer::FetchAnswer};
@@ -33,7 +33,7 @@ pub(super) struct Judged<'r, 'p> {
 /// Judges a request by `rules`, if they are the same at all times, or else by those of its time.
 #[inline(always)]
 pub(super) fn judged<'r, 'p>(
-    (judge, decisions, rules): (&Judge, &RefCell<DecisionCache>, Option<&'r ConstantRules>),
+    (judge, rules): (&Judge, Option<&'r ConstantRules>),
     asker: Asker<'_>,
     target: Target<'p>,
     at: JudgedAt,
@@ -42,11 +42,11 @@ pub(super) fn judged<'r, 'p>(
 ) -> Judged<'r, 'p> {
     let path = target.path().map(|path| prepare(path, judge.dialect(), scratch));
     if let Some(rules) = rules {
-        let dated = rules.verdict(&mut decisions.borrow_mut(), path);
+        let dated = rules.verdict(path);
         let directives = dated.robots.map(|_| (rules.has_delay, rules.restriction));
         return Judged { dated, directives: directives.unwrap_or_default(), path };
     }
-    let dated = judge.verdict_cached(decisions, site.known(judge), asker, path, at);
+    let dated = judge.verdict(site.known(judge), asker, path, at);
     let directives = dated.robots.map(|robots| judge.directives(robots, asker));
     Judged { dated, directives: directives.unwrap_or_default(), path }
 }
@@ -75,20 +75,6 @@ pub(super) fn policy_file(
     let host = || site.origin_key.host_and_port();
     let named = || dated.robots?.named_file(judge.dialect(), path, host);
     PolicyFile::usual(path).or_else(named)
-}
-
-/// Whether measures need nothing of a request but its kind and its time, for which there are rules at all times.
-#[inline]
-pub(super) fn is_plain(
-    rules: Option<&ConstantRules>,
-    verdict: Verdict,
-    policy_file: Option<PolicyFile>,
-) -> bool {
-    let is_usual = matches!(
-        verdict,
-        Verdict::Allowed(_) | Verdict::AllowedIgnoringStar(_) | Verdict::NotBound(_)
-    );
-    is_usual && policy_file.is_none() && rules.is_some_and(|rules| rules.are_plain())
 }
 
 /// The address of the client of a violation, and the name of its network, as far as they are known.

@@ -232,7 +232,7 @@ impl Worker<'_> {
         let known = self.sites.get(site).known(judge);
         let at = JudgedAt::Time(record.time, options.before_first);
         let who = (name, registry.generic());
-        let verdict = judge.verdict_by_name(&self.decisions, known, who, path, at).verdict;
+        let verdict = judge.verdict_by_name(known, who, path, at).verdict;
         Ok(UnlistedRuled { verdict, origin, time: record.time, bytes: record.bytes })
     }
 

@@ -1,7 +1,6 @@
 use crate::archive::Store;
 use crate::crawlers::own_names::own_names;
 use crate::crawlers::{identify::Identified, registry::Registry};
-use crate::judge::decision_cache::DecisionCache;
 use crate::judge::profile::group_of_rule;
 use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{HostSource, Judge};
@@ -48,8 +47,7 @@ fn verdicts(
         let path = Some(prepare(path.as_bytes(), Dialect::Google, &mut scratch));
         let verdict = judge.verdict(known.as_deref(), asker, path, JudgedAt::Newest).verdict;
         if !constant.name_another(judge, asker) {
-            let mut decisions = DecisionCache::default();
-            assert_eq!(constant.verdict(&mut decisions, path).verdict, verdict, "{user_agent}");
+            assert_eq!(constant.verdict(path).verdict, verdict, "{user_agent}");
         }
         match verdict {
             Verdict::Allowed(_) => "allowed",

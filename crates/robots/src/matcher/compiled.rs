@@ -1,7 +1,6 @@
 //! Compiled rules of a crawler.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::robots::model::Rule;
 use crate::url::path::Dialect;
@@ -31,10 +30,7 @@ use super::{limits::Limits, linear::LinearGlobs, precedence::rank};
 pub struct CompiledPolicy {
     plan: Plan,
     rules: usize,
-    number: u32,
 }
-
-static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Debug)]
 enum Plan {
@@ -72,23 +68,7 @@ impl CompiledPolicy {
             }
             many => Plan::Set(Box::new(CompiledSet::new(many, dialect, limits, dfa_cache))),
         };
-        CompiledPolicy {
-            plan,
-            rules: rules.len(),
-            number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
-        }
-    }
-
-    /// Its number, different from that of four thousand million other policies of the process.
-    #[inline]
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// Whether a decision takes a search through many patterns.
-    #[inline]
-    pub fn has_many_patterns(&self) -> bool {
-        matches!(self.plan, Plan::Set(_))
+        CompiledPolicy { plan, rules: rules.len() }
     }
 
     /// Compiles the automata now; otherwise, the second path that is compared with wildcard rules does it.

@@ -250,6 +250,8 @@ fn a_report_of_several_nights_names_who_came_and_who_went() {
     let said = "since 2026-03-03: came GPTBot 0 \u{2192} 100; went bingbot 100 \u{2192} 0\n";
     let shown = site.0.run(report).exits(0).stdout;
     assert!(shown.contains(said), "{shown}");
+    let page = site.0.text("week/report.html");
+    assert!(page.contains(&format!("<p>S{}.</p>", said[1..].trim_end())), "{page}");
     let at = site.0.run("report week --compare-at 2026-03-02 --format text").exits(0).stdout;
     assert!(at.contains("since 2026-03-02: came GPTBot 0 \u{2192} 100\n"), "{at}");
     let all = site.0.run("report week --compare-at 2026-03-01 --format text").exits(0).stdout;

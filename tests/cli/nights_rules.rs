@@ -258,6 +258,38 @@ fn a_report_of_several_nights_names_who_came_and_who_went() {
     assert!(!all.contains("came"), "nothing is before that day: {all}");
 }
 
+/// A fetch that comes late changes what the reports of later days say about conduct.
+#[test]
+fn a_late_fetch_changes_the_reports_of_later_days() {
+    let site = Site::new();
+    site.robots("etc/robots.txt", ROBOTS, "2026-01-05T00:00:00Z");
+    let bingbot = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+    site.night(1, &lines(1, 1, "/open")).exits(0);
+    site.night(2, &lines(2, 1, "/private")).exits(1);
+    site.night(3, &lines(3, 1, "/open").replace(GPTBOT, bingbot)).exits(0);
+    let conduct = |expected: &str| {
+        let summary = site.0.table("etc/reports/shop/2026-03-02/summary.csv");
+        assert_eq!(summary.cells("crawler conduct"), [expected]);
+    };
+    conduct("GPTBot | not-read");
+    let fetch = on("01/Mar/2026", 23 * 3600, "/robots.txt").replace(" 200 100 ", " 200 35 ");
+    let ran = site.night(4, &(fetch + &lines(4, 1, "/open"))).exits(1);
+    conduct("GPTBot | ignores");
+    let named = |day: u32| format!("  shop on 2026-03-{day:02} (changed since the last run): ");
+    for (day, is_named) in [(1, true), (2, true), (3, false)] {
+        assert_eq!(ran.stdout.contains(&named(day)), is_named, "{day}: {}", ran.stdout);
+    }
+    // Other late lines change no later day.
+    let ran = site.night(5, &(lines(1, 5, "/open") + &lines(5, 1, "/open"))).exits(0);
+    assert!(!ran.stdout.contains(&named(2)), "{}", ran.stdout);
+    // A state that was made before it had fetches has them in its tallies.
+    let state = Connection::open(site.0.path("etc/reports/state.sqlite")).unwrap();
+    state.execute_batch("DROP TABLE fetches").unwrap();
+    drop(state);
+    site.night(2, "").exits(1);
+    conduct("GPTBot | ignores");
+}
+
 /// Some lines of `day`, each of one of four crawlers.
 fn lines_of_day(random: &mut Random, day: u32) -> Vec<String> {
     let agents = [

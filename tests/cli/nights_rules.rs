@@ -328,6 +328,42 @@ fn requests_before_any_known_version_are_unknown() {
     site.counts(1, &["https://shop.example | 150 | 50 | 100 | 0 | 0"]);
 }
 
+/// Since the archive of a site is an ordinary one, the commands of archives read it.
+#[test]
+fn versions_of_nights_are_an_archive() {
+    let site = Site::new();
+    site.robots("etc/robots.txt", "User-agent: *\nDisallow: /x\n", "2026-01-05T00:00:00Z");
+    let each = |day| lines(day, 1, "/p") + &lines(day, 3, "/x").replacen("/x", "/open", 40);
+    for day in 1..=3 {
+        site.night(day, &each(day));
+    }
+    site.robots("etc/robots.txt", "User-agent: *\nDisallow: /p\n", "2026-03-05T02:50:00Z");
+    site.night(4, &each(4));
+    for day in 5..=9 {
+        site.night(day, &lines(day, 5, "/x"));
+    }
+    site.0.run(&format!("robots log --archive {KEPT} https://shop.example")).exits(0);
+    site.0.run("report etc/reports/shop --from 2026-03-01 --to 2026-03-09 -o nights").exits(0);
+    let audit =
+        format!("audit -q --robots {KEPT} --origin https://shop.example -o audit etc/shop.log");
+    site.0.run(&audit).exits(0);
+    let reactions = |report: &str| {
+        let table = site.0.table(&format!("{report}/reactions.csv"));
+        table.cells("direction changed_before_utc requests_before reaction")
+    };
+    let changed = "2026-03-05T02:50:00Z";
+    let expected = [
+        format!("newly-disallowed | {changed} | 50 | unknown"),
+        format!("newly-allowed | {changed} | 10 | unknown"),
+    ];
+    assert_eq!(reactions("nights"), expected, "what was counted before the change was seen");
+    let expected = [
+        format!("newly-disallowed | {changed} | 200 | never-fetched"),
+        format!("newly-allowed | {changed} | 40 | found"),
+    ];
+    assert_eq!(reactions("audit"), expected);
+}
+
 /// Some lines of `day`, each of one of four crawlers.
 fn lines_of_day(random: &mut Random, day: u32) -> Vec<String> {
     let agents = [

@@ -16,11 +16,12 @@ use crate::judge::Judge;
 use crate::report::privacy::Privacy;
 use crate::time::Day;
 
-use super::earlier_fetches::{REMEMBERED_DAYS, remember};
+use super::earlier_fetches::{REMEMBERED_DAYS, days_that_know, remember};
 use super::log_identity::is_unfinished;
 use super::plan::{Log, Plan};
 use super::state::State;
 use super::state::change::{RecordedInput, StateChange};
+use super::state::fetches::{DayFetch, fetches};
 
 /// The settings of a site for one run.
 #[derive(Clone, Copy)]
@@ -140,13 +141,32 @@ impl SiteIngest<'_> {
             };
             changed.push((day, tally));
         }
+        let mut stale = BTreeSet::new();
+        for (day, tally) in &changed {
+            stale.extend(self.stale_days(state, *day, tally)?);
+        }
         let change = state.change(self.site)?;
         for (end, of_file) in &ends {
             let log = &plan.logs[end.file.index()];
             self.keep_input(&change, log, end, of_file, problems)?;
         }
         changed.iter().try_for_each(|(day, tally)| change.put_day(*day, tally))?;
+        stale.into_iter().try_for_each(|day| change.make_due(day))?;
         change.commit()
+    }
+
+    /// Later days whose reports have to know which fetches `day` has now, with the new `tally`.
+    fn stale_days(&self, state: &State, day: Day, tally: &Tally) -> Result<BTreeSet<Day>> {
+        let (next, last) = (day.plus(1), day.plus(REMEMBERED_DAYS));
+        let known: BTreeSet<DayFetch> =
+            state.fetches_before(self.site, day, next)?.into_iter().collect();
+        let now = fetches(tally);
+        let differing: Vec<&DayFetch> = known.symmetric_difference(&now).collect();
+        if differing.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let later = state.actors_between(self.site, next, last)?;
+        Ok(days_that_know(&differing, &later, self.registry))
     }
 
     /// The tally of `day`. Several files of one log that was rotated in between are one input.

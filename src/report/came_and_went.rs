@@ -19,11 +19,9 @@ const NAMED_MAX: usize = 5;
 type Counted = (CrawlerId, [u64; 2]);
 
 /// `since 2026-11-20: came GPTBot 0 → 270; went meta-externalagent 150 → 0`, about the day of `--compare-at`, or the middle
-/// of several nights; empty if no crawler did.
-pub(super) fn came_and_went_line(model: &PageModel<'_>) -> String {
-    let Some(day) = compared_day(model.audit).or_else(|| middle(model)) else {
-        return String::new();
-    };
+/// of several nights; `None` if no crawler did.
+pub(super) fn came_and_went(model: &PageModel<'_>) -> Option<String> {
+    let day = compared_day(model.audit).or_else(|| middle(model))?;
     let mut by_crawler: BTreeMap<CrawlerId, [u64; 2]> = BTreeMap::new();
     for (actor, parts) in comparison(model.audit, day) {
         if model.audit.is_own_crawler(actor) {
@@ -34,12 +32,12 @@ pub(super) fn came_and_went_line(model: &PageModel<'_>) -> String {
     let all = by_crawler.iter().map(|(crawler, parts)| (*crawler, *parts));
     let is_compared = |part: usize| by_crawler.values().any(|parts| parts[part] > 0);
     if !is_compared(0) || !is_compared(1) {
-        return String::new();
+        return None;
     }
     let came = named(model, "came", all.clone().filter(|(_, parts)| parts[0] == 0));
     let went = named(model, "went", all.filter(|(_, parts)| parts[1] == 0));
     let both: Vec<String> = [came, went].into_iter().flatten().collect();
-    if both.is_empty() { String::new() } else { format!("  since {day}: {}\n", both.join("; ")) }
+    (!both.is_empty()).then(|| format!("since {day}: {}", both.join("; ")))
 }
 
 /// The day in the middle of several nights.

@@ -95,10 +95,13 @@ pub(crate) fn events_csv(rows: &[EventRow]) -> io::Result<Vec<u8>> {
 pub(crate) const HEADLINE_START: &str = "botaudit: ";
 
 /// The most conditions, events, notices and days of sites printed: together a page.
-const CONDITIONS_MAX: usize = 10;
-const EVENTS_MAX: usize = 20;
-const NOTICES_MAX: usize = 10;
+const CONDITIONS_MAX: usize = 6;
+const EVENTS_MAX: usize = 10;
+const NOTICES_MAX: usize = 3;
 const DAYS_MAX: usize = 10;
+
+/// The most days of sites whose reports are named. Those of others are on the page of all sites.
+const REPORTS_MAX: usize = 5;
 
 /// The most crawlers named for each day of a site.
 const CRAWLERS_MAX: usize = 3;
@@ -224,7 +227,7 @@ fn conditions(sites: &[SiteNight]) -> String {
         night.days.iter().flat_map(move |of| of.met.iter().map(move |met| (night, of.day, met)))
     });
     let met: Vec<_> = met.collect();
-    let rows_max = if met.len() > 2 { 1 } else { usize::MAX };
+    let rows_max = if met.len() > 1 { 1 } else { usize::MAX };
     let lines = met.into_iter().map(|(night, day, MetCondition { message, rows })| {
         let mut text = format!("  {} on {day}: {}\n", night.site, visible(message.as_bytes()));
         for row in rows.iter().take(rows_max) {
@@ -240,7 +243,11 @@ fn worst_days(sites: &[SiteNight]) -> String {
     let days = sites.iter().flat_map(|night| night.days.iter().map(move |of| (night, of)));
     let mut days: Vec<(&SiteNight, &DayResult)> = days.collect();
     days.sort_by_key(|(_, of)| Reverse((of.sums.violations, of.sums.requests)));
-    let lines = days.iter().take(DAYS_MAX).map(|(night, of)| day_text(night, of));
+    let has_reports = days.len() <= REPORTS_MAX;
+    let lines = days.iter().take(DAYS_MAX).map(|(night, of)| match has_reports {
+        true => day_text(night, of) + &format!("      {}\n", visible(of.report.as_bytes())),
+        false => day_text(night, of),
+    });
     let mut text = listed("Sites, most violations first", lines, DAYS_MAX, "");
     if let Some(rest) = days.get(DAYS_MAX..).filter(|rest| !rest.is_empty()) {
         let violations: u64 = sum(rest.iter().map(|(_, of)| of.sums.violations));
@@ -281,7 +288,7 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
 
 /// The result of a day, with the crawlers that broke most rules.
 fn day_text(night: &SiteNight, of: &DayResult) -> String {
-    let DayResult { day, report, sums, coverage, violators, met: _ } = of;
+    let DayResult { day, report: _, sums, coverage, violators, met: _ } = of;
     let outcome = match coverage {
         Coverage::Nothing(_) => "no request could be judged".to_owned(),
         Coverage::NoRequest => "none judged".to_owned(),
@@ -305,7 +312,7 @@ fn day_text(night: &SiteNight, of: &DayResult) -> String {
     if !named.is_empty() {
         text += &format!("      {}\n", named.join(", "));
     }
-    text + &format!("      {}\n", visible(report.as_bytes()))
+    text
 }
 
 #[cfg(test)]
@@ -358,16 +365,16 @@ mod tests {
         let text = night_text(&sites, &vec![row; 30], "reports/index.html");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "botaudit: 180,900 violations on 9 days, 1,810 problems, 30 events");
-        assert!(lines.len() < 100, "{} lines: {text}", lines.len());
+        assert!(lines.len() <= 60, "{} lines: {text}", lines.len());
         assert!(!text.contains('\u{7}'));
         for part in [
             "\nConditions that were met\n  shop on 2026-11-20: m\n      r\n",
-            "  ... and 1799 more, see the output of the run\n",
+            "  ... and 1803 more, see the output of the run\n",
             "\nEvents\n  shop on 2026-11-20: the robots.txt of x changed\n",
-            "  ... and 10 more, see events.csv\n",
+            "  ... and 20 more, see events.csv\n",
             "\nProblems\n  shop: a",
             "\n  blog: could not be audited\n",
-            "  shop on 2026-11-20: 2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n      bot 1 (verified) 10, bot 2 (verified) 10, bot 3 (verified) 10, 6 more\n      reports/shop/2026-11-20\n",
+            "  shop on 2026-11-20: 2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n      bot 1 (verified) 10, bot 2 (verified) 10, bot 3 (verified) 10, 6 more\n",
             "  shop on 2026-11-19 (changed since the last run): ",
             "  ... and 1,799 days of 200 sites, 179,900 violations\n",
             "\nall sites: reports/index.html\n",

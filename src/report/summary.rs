@@ -13,7 +13,7 @@ use crate::numbers::{counted, grouped, percent};
 use crate::statistics::two_proportions;
 use crate::table::escape::{shown, spelled_out};
 
-use super::came_and_went::came_and_went_line;
+use super::came_and_went::came_and_went;
 use super::page_model::PageModel;
 use super::summary_table::{SummaryView, most_of, table_text};
 use super::terminal_text::{Palette, cut, wrapped};
@@ -36,7 +36,7 @@ pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
         + &identity_lines(model)
         + &what_if_lines(model)
         + &comparison_lines(model)
-        + &came_and_went_line(model)
+        + &came_and_went(model).map_or_else(String::new, |said| format!("  {said}\n"))
         + &reaction_line(model)
         + &cost_line(model);
     head + &wrapped(&below, view.columns, 4) + &table_text(model, view)

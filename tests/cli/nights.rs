@@ -262,6 +262,14 @@ fn every_day_that_changed_is_tested_and_mailed_once() {
         "{}",
         ran.stdout
     );
+    // The exit code is about both days; the values are those of the requested one.
+    let metrics = sandbox.text("etc/reports/botaudit.prom");
+    assert_eq!(value(&metrics, "botaudit_last_run_exit_code{site=\"shop\"}"), "1");
+    assert_eq!(
+        value(&metrics, "botaudit_day_start_timestamp_seconds{site=\"shop\"}"),
+        "1772409600"
+    );
+    assert_eq!(value(&metrics, "botaudit_day_lines{site=\"shop\",outcome=\"crawler\"}"), "1");
     // The first violations of that day were in its own mail.
     assert_eq!(ran.stdout.matches("first violations").count(), 0, "{}", ran.stdout);
     let ran = sandbox.run(&night("2026-03-03")).exits(0);
@@ -527,4 +535,41 @@ fn a_log_without_hosts_needs_an_origin() {
     let vhost = "[sites.shop]\nlogs = [\"vhost/shop.log*\"]\nrobots = \"robots\"\n";
     sandbox.write("vhost.toml", vhost);
     sandbox.run("nightly --check-config --config vhost.toml").exits(0);
+}
+
+/// So many sites, each with an allowed request.
+fn sites(number: usize) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("etc/robots.txt", ROBOTS);
+    let log = line(60, "/open", 200, GPTBOT);
+    let site = |number: usize| {
+        sandbox.write(&format!("etc/logs/{number}.log"), &log);
+        format!(
+            "[sites.site-{number}]\nlogs = [\"logs/{number}.log\"]\nrobots = \"robots.txt\"\n\
+             origin = \"https://shop.example\"\n"
+        )
+    };
+    let sites: String = (0..number).map(site).collect();
+    let fail_on = "[defaults]\nfail_on = [\"violations > 0\"]\n";
+    sandbox.write("etc/botaudit.toml", fail_on.to_owned() + &sites);
+    sandbox
+}
+
+#[test]
+fn a_night_of_200_sites_without_news_prints_nothing() {
+    let run = format!("{RUN} --mail-summary");
+    let arguments: Vec<&str> = run.split(' ').chain(["--notify-cmd", "touch told.txt"]).collect();
+    let many = sites(200);
+    let ran = many.run_words(&arguments, b"").exits(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+    assert!(!many.path("etc/told.txt").exists());
+    let page = many.text("etc/reports/index.html");
+    for number in 0..200 {
+        assert!(page.contains(&format!("href=\"./site-{number}/index.html\"")), "{number}");
+        assert!(many.path(&format!("etc/reports/site-{number}/index.html")).exists());
+    }
+    // Without -q, each site says what it does; nothing is wrong.
+    let ran = sites(3).run(&RUN.replace(" -q", "")).exits(0);
+    assert_eq!(ran.stderr, "");
+    assert_eq!(ran.stdout.matches("report: reports/site-").count(), 3, "{}", ran.stdout);
 }

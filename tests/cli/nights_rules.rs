@@ -1,12 +1,15 @@
 //! Nights between which robots.txt changes: a day is judged by the rules of its time.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 
-use jiff::Timestamp;
+use jiff::civil::{Date, date};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use rusqlite::{Connection, params};
 
 use super::nightly::{GPTBOT, ROBOTS, on};
-use super::program::{Ran, Sandbox, line};
+use super::program::{Ran, Sandbox, Table, line};
 use crate::random::Random;
 
 const CONFIG: &str = "[defaults]\nfail_on = [\"violations > 0\"]\n[sites.shop]\nlogs = [\"shop.log*\"]\n\
@@ -163,11 +166,11 @@ fn each_file_of_a_directory_has_its_versions() {
     assert!(history.stdout.contains("2026-03-03T02:50:00Z"), "{}", history.stdout);
 }
 
-/// The first night takes the file for that of all earlier days. An unchanged file is in force for ever.
+/// An unchanged file is in force for ever.
 #[test]
 fn an_unchanged_file_is_in_force_at_all_times() {
     let site = Site::new();
-    site.robots("etc/robots.txt", ROBOTS, "2026-03-02T01:00:00Z");
+    site.robots("etc/robots.txt", ROBOTS, "2026-02-28T01:00:00Z");
     for day in [1, 2, 3, 4, 9, 20] {
         site.night(day, &(lines(day, 1, "/private") + &lines(day, 20, "/open"))).exits(1);
         site.counts(day, &["https://shop.example | 100 | 50 | 50 | 0 | 0"]);
@@ -250,65 +253,278 @@ fn a_report_of_several_nights_names_who_came_and_who_went() {
     let said = "since 2026-03-03: came GPTBot 0 \u{2192} 100; went bingbot 100 \u{2192} 0\n";
     let shown = site.0.run(report).exits(0).stdout;
     assert!(shown.contains(said), "{shown}");
+    let page = site.0.text("week/report.html");
+    assert!(page.contains(&format!("<p>S{}.</p>", said[1..].trim_end())), "{page}");
     let at = site.0.run("report week --compare-at 2026-03-02 --format text").exits(0).stdout;
     assert!(at.contains("since 2026-03-02: came GPTBot 0 \u{2192} 100\n"), "{at}");
     let all = site.0.run("report week --compare-at 2026-03-01 --format text").exits(0).stdout;
     assert!(!all.contains("came"), "nothing is before that day: {all}");
 }
 
-/// Some lines of `day`, each of one of four crawlers.
-fn lines_of_day(random: &mut Random, day: u32) -> Vec<String> {
-    let agents = [
-        GPTBOT,
-        "Mozilla/5.0 (compatible; OAI-SearchBot/1.3; +https://openai.com/searchbot)",
-        "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
-        "CCBot/2.0 (https://commoncrawl.org/faq/)",
+/// Before the first version of a file that is known, nobody knows its rules.
+#[test]
+fn requests_before_any_known_version_are_unknown() {
+    let site = Site::new();
+    site.robots("etc/robots.txt", "User-agent: *\nDisallow: /p/\n", "2026-03-03T02:50:00Z");
+    let old = lines(1, 1, "/p/1") + &lines(1, 2, "/open");
+    let ran = site.night(2, &(old + &lines(2, 1, "/p/1") + &lines(3, 2, "/p/1"))).exits(3);
+    ran.complains(
+        "no request could be judged: all requests were made before robots.txt was changed, and no \
+         earlier version of it is known",
+    );
+    site.counts(1, &["https://shop.example | 100 | 0 | 0 | 0 | 100"]);
+    site.counts(2, &["https://shop.example | 50 | 0 | 0 | 0 | 50"]);
+    // The next night knows.
+    let ran = site.night(3, &lines(3, 12, "/p/1")).exits(1);
+    site.counts(3, &["https://shop.example | 100 | 0 | 50 | 0 | 50"]);
+    let said = "requests made before robots.txt was changed, with no earlier version known: 50";
+    assert!(ran.stdout.contains(said), "{}", ran.stdout);
+    // Lines of an old day that come late do not fail the night.
+    let ran = site.night(4, &(lines(1, 3, "/p/1") + &lines(4, 1, "/open"))).exits(0);
+    let said =
+        "150 requests on 1 day cannot be judged: they were made before robots.txt was changed";
+    assert_eq!(ran.stderr.matches(said).count(), 1, "{}", ran.stderr);
+    assert!(ran.stdout.contains(said), "{}", ran.stdout);
+    // The advice of the note: the file was the same for a long time, and all logs are read again.
+    let (_, import) = ran.stderr.split_once("it was the same: botaudit ").unwrap();
+    let (import, _) = import.split_once("; then remove reports/state.sqlite and").unwrap();
+    let import: Vec<&str> = import.split(' ').collect();
+    let import: Vec<&str> =
+        import.iter().map(|word| if *word == "DATE" { "2026-01-01" } else { word }).collect();
+    let mut command = site.0.command("");
+    let imported = command.current_dir(site.0.path("etc")).args(&import).status().unwrap();
+    assert!(imported.success(), "{import:?}");
+    std::fs::remove_file(site.0.path("etc/reports/state.sqlite")).unwrap();
+    site.night(4, "").exits(1);
+    site.counts(1, &["https://shop.example | 150 | 50 | 100 | 0 | 0"]);
+}
+
+/// A fetch that comes late changes what the reports of later days say about conduct.
+#[test]
+fn a_late_fetch_changes_the_reports_of_later_days() {
+    let site = Site::new();
+    site.robots("etc/robots.txt", ROBOTS, "2026-01-05T00:00:00Z");
+    let bingbot = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+    site.night(1, &lines(1, 1, "/open")).exits(0);
+    site.night(2, &lines(2, 1, "/private")).exits(1);
+    site.night(3, &lines(3, 1, "/open").replace(GPTBOT, bingbot)).exits(0);
+    let conduct = |expected: &str| {
+        let summary = site.0.table("etc/reports/shop/2026-03-02/summary.csv");
+        assert_eq!(summary.cells("crawler conduct"), [expected]);
+    };
+    conduct("GPTBot | not-read");
+    let fetch = on("01/Mar/2026", 23 * 3600, "/robots.txt").replace(" 200 100 ", " 200 35 ");
+    let ran = site.night(4, &(fetch + &lines(4, 1, "/open"))).exits(1);
+    conduct("GPTBot | ignores");
+    let named = |day: u32| format!("  shop on 2026-03-{day:02} (changed since the last run): ");
+    for (day, is_named) in [(1, true), (2, true), (3, false)] {
+        assert_eq!(ran.stdout.contains(&named(day)), is_named, "{day}: {}", ran.stdout);
+    }
+    // Other late lines change no later day.
+    let ran = site.night(5, &(lines(1, 5, "/open") + &lines(5, 1, "/open"))).exits(0);
+    assert!(!ran.stdout.contains(&named(2)), "{}", ran.stdout);
+    // A state that was made before it had fetches has them in its tallies.
+    let state = Connection::open(site.0.path("etc/reports/state.sqlite")).unwrap();
+    state.execute_batch("DROP TABLE fetches").unwrap();
+    drop(state);
+    site.night(2, "").exits(1);
+    conduct("GPTBot | ignores");
+}
+
+/// Since the archive of a site is an ordinary one, the commands of archives read it.
+#[test]
+fn versions_of_nights_are_an_archive() {
+    let site = Site::new();
+    site.robots("etc/robots.txt", "User-agent: *\nDisallow: /x\n", "2026-01-05T00:00:00Z");
+    let each = |day| lines(day, 1, "/p") + &lines(day, 3, "/x").replacen("/x", "/open", 40);
+    for day in 1..=3 {
+        site.night(day, &each(day));
+    }
+    site.robots("etc/robots.txt", "User-agent: *\nDisallow: /p\n", "2026-03-05T02:50:00Z");
+    site.night(4, &each(4));
+    for day in 5..=9 {
+        site.night(day, &lines(day, 5, "/x"));
+    }
+    site.0.run(&format!("robots log --archive {KEPT} https://shop.example")).exits(0);
+    site.0.run("report etc/reports/shop --from 2026-03-01 --to 2026-03-09 -o nights").exits(0);
+    let audit =
+        format!("audit -q --robots {KEPT} --origin https://shop.example -o audit etc/shop.log");
+    site.0.run(&audit).exits(0);
+    let reactions = |report: &str| {
+        let table = site.0.table(&format!("{report}/reactions.csv"));
+        table.cells("direction changed_before_utc requests_before reaction")
+    };
+    let changed = "2026-03-05T02:50:00Z";
+    let expected = [
+        format!("newly-disallowed | {changed} | 50 | unknown"),
+        format!("newly-allowed | {changed} | 10 | unknown"),
     ];
+    assert_eq!(reactions("nights"), expected, "what was counted before the change was seen");
+    let expected = [
+        format!("newly-disallowed | {changed} | 200 | never-fetched"),
+        format!("newly-allowed | {changed} | 40 | found"),
+    ];
+    assert_eq!(reactions("audit"), expected);
+}
+
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+const CCBOT: &str = "CCBot/2.0 (https://commoncrawl.org/faq/)";
+
+/// A line, with its day at the site.
+type DayLine = (Date, String);
+
+/// Some lines of `number`, a day in UTC. One crawler is new on the 12th, one breaks rules only since the 6th, and one
+/// only until the 14th.
+fn lines_of_day(random: &mut Random, number: u32) -> Vec<DayLine> {
+    let searchbot = "Mozilla/5.0 (compatible; OAI-SearchBot/1.3; +https://openai.com/searchbot)";
+    let agents = [GPTBOT, searchbot, BINGBOT, CCBOT];
     let targets = ["/robots.txt", "/a", "/b", "/c", "/open"];
-    let mut seconds: Vec<u32> = (0..40).map(|_| random.below(86_400) as u32).collect();
+    let mut seconds: Vec<u32> = (0..80).map(|_| random.below(86_400) as u32).collect();
     seconds.sort_unstable();
-    let line_at = |second| {
-        let (agent, target) = (agents[random.below(4)], targets[random.below(5)]);
-        line(second, target, 200, agent).replace("01/Mar", &format!("{day:02}/Mar"))
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let line_at = |second: u32| {
+        let agent = agents[random.below(if number < 12 { 3 } else { 4 })];
+        let target = match targets[random.below(5)] {
+            "/a" | "/b" | "/c" if agent == BINGBOT && number < 6 => "/open",
+            "/a" | "/b" | "/c" if agent == GPTBOT && number > 14 => "/open",
+            target => target,
+        };
+        let start: Timestamp = format!("2026-03-{number:02}T00:00:00Z").parse().unwrap();
+        let day = (start + i64::from(second).seconds()).to_zoned(zone.clone()).date();
+        let line = line(second, target, 200, agent);
+        (day, line.replace("01/Mar", &format!("{number:02}/Mar")))
     };
     seconds.into_iter().map(line_at).collect()
 }
 
+/// What is expected of the news, by the words of docs/nightly.md: what a night must say depends on what it read.
+#[derive(Default)]
+struct ExpectedNews {
+    /// The lines of each day that nights read.
+    lines: BTreeMap<Date, usize>,
+    events: BTreeSet<String>,
+}
+
+const SILENT_LINES: usize = 20;
+
+impl ExpectedNews {
+    /// The night of `day` read `new` lines.
+    fn night(&mut self, day: Date, new: &[DayLine]) {
+        let reported: BTreeSet<Date> = self.lines.keys().copied().collect();
+        let mut late: BTreeMap<Date, usize> = BTreeMap::new();
+        for (of, _) in new {
+            *self.lines.entry(*of).or_default() += 1;
+            *late.entry(*of).or_default() += 1;
+        }
+        self.lines.entry(day).or_default();
+        for (of, lines) in late.into_iter().filter(|(of, _)| *of != day && reported.contains(of)) {
+            self.events.insert(format!("{day} | late-lines |  | {of} | {lines}"));
+        }
+        let known = |of: Date| self.lines.get(&of).copied().unwrap_or_default();
+        let next = self.lines.keys().map(|of| (*of, *of + 1.day()));
+        let silent = next.filter(|(of, next)| known(*of) >= SILENT_LINES && known(*next) == 0);
+        let silent = silent.map(|(_, next)| format!("{next} | log-silent |  |  | 0"));
+        self.events.extend(silent);
+    }
+
+    /// The requests of crawlers by day, in the table of an audit over all days.
+    fn crawlers(&mut self, daily: &Table) {
+        let rows = daily.cells("crawler day requests allowed violations");
+        let mut by_crawler: BTreeMap<String, BTreeMap<Date, [u64; 3]>> = BTreeMap::new();
+        for row in &rows {
+            let cells: Vec<&str> = row.split(" | ").collect();
+            let day: Date = cells[1].parse().unwrap();
+            let counts = [2, 3, 4].map(|at| cells[at].parse::<u64>().unwrap());
+            by_crawler.entry(cells[0].to_owned()).or_default().insert(day, counts);
+        }
+        let all: BTreeSet<Date> = by_crawler.values().flat_map(BTreeMap::keys).copied().collect();
+        let (first, last) = (*all.first().unwrap(), *all.last().unwrap());
+        let days = || first.series(1.day()).take_while(|day| *day <= last);
+        for (crawler, of) in &by_crawler {
+            let sum = |from: Date, to: Date, at: usize| -> u64 {
+                of.range(from..=to).map(|(_, counts)| counts[at]).sum()
+            };
+            let mut add = |day: Date, kind: &str, now: u64| {
+                self.events.insert(format!("{day} | {kind} | {crawler} |  | {now}"));
+            };
+            if let Some(day) = days().find(|day| sum(*day, *day, 2) > 0).filter(|day| *day > first)
+            {
+                add(day, "first-violation", sum(day, day, 2));
+            }
+            let came = days().find(|day| sum(*day, *day, 0) > 0).unwrap();
+            if came >= first + 7.days() {
+                add(came, "new-crawler", sum(came, came, 0));
+            }
+            for broke in days().filter(|day| sum(*day, *day, 2) > 0) {
+                let is_over = |day: &Date| {
+                    *day >= broke + 7.days()
+                        && all.contains(day)
+                        && sum(broke + 1.day(), *day, 2) == 0
+                        && sum(broke + 1.day(), *day, 1) >= 100
+                };
+                let stopped =
+                    days().find(is_over).filter(|_| sum(broke - 14.days(), broke, 2) >= 20);
+                stopped.into_iter().for_each(|day| add(day, "stopped-breaking", 0));
+            }
+        }
+    }
+}
+
 /// Thirty nights with rotated logs, late lines, missed runs, changes of robots.txt and a change of the clock: together
-/// they are one audit by the versions that the nights saw.
+/// they are one audit by the versions that the nights saw, and their news is what an audit over all days shows.
 #[test]
 fn thirty_nights_are_one_audit() {
     let mut random = Random(7);
     let site = Site::new();
     let config = CONFIG.replace("violations > 0", "violations > 9000");
-    site.0.write("etc/botaudit.toml", config + "timezone = \"Europe/Berlin\"\n");
-    site.robots("etc/robots.txt", "User-agent: *\nDisallow: /a\n", "2026-01-05T00:00:00Z");
-    let (mut new, mut late) = (String::new(), Vec::new());
-    for day in 1..=30 {
-        new += &late.drain(..).collect::<String>();
-        for line in lines_of_day(&mut random, day) {
+    let limits = format!("silent_lines = {SILENT_LINES}\n");
+    site.0.write("etc/botaudit.toml", limits + &config + "timezone = \"Europe/Berlin\"\n");
+    let mut robots = "User-agent: *\nDisallow: /a\n".to_owned();
+    let mut seen: Option<String> = None;
+    site.robots("etc/robots.txt", &robots, "2026-01-05T00:00:00Z");
+    let (mut new, mut late, mut silent) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut expected, mut mails) = (ExpectedNews::default(), String::new());
+    let mut changed = None;
+    for number in 1..=30 {
+        let day = date(2026, 3, i8::try_from(number).unwrap());
+        new.append(&mut late);
+        if number > 20 {
+            new.append(&mut silent);
+        }
+        for line in lines_of_day(&mut random, number) {
             match random.below(20) {
-                0 if day < 30 => late.push(line),
-                _ => new += &line,
+                // The log of a day comes a day late.
+                _ if line.0 == date(2026, 3, 20) => silent.push(line),
+                0 if number < 30 => late.push(line),
+                _ => new.push(line),
             }
         }
         if random.below(5) == 0 {
-            let text = format!("User-agent: *\nDisallow: /{}\n", ["a", "b", "c"][random.below(3)]);
-            site.robots("etc/robots.txt", &text, &format!("2026-03-{day:02}T13:50:00Z"));
+            robots = format!("User-agent: *\nDisallow: /{}\n", ["a", "b", "c"][random.below(3)]);
+            site.robots("etc/robots.txt", &robots, &format!("{day}T13:50:00Z"));
+            changed = Some(day);
         }
         if random.below(6) == 0 {
             let log = site.0.path("etc/shop.log");
-            let _ = std::fs::rename(&log, log.with_extension(format!("log.{day}")));
+            let _ = std::fs::rename(&log, log.with_extension(format!("log.{number}")));
         }
-        if day == 30 || random.below(4) > 0 {
-            site.night(day, &std::mem::take(&mut new)).exits(0);
+        if matches!(number, 20 | 30) || random.below(4) > 0 {
+            expected.night(day, &new);
+            let lines: String = new.drain(..).map(|(_, line)| line).collect();
+            mails += &site.night(number, &lines).exits(0).stdout;
+            if let Some(day) = changed.filter(|_| seen.as_ref().is_some_and(|seen| *seen != robots))
+            {
+                expected.events.insert(format!("{day} | robots-changed |  | robots.txt | "));
+            }
+            seen = Some(robots.clone());
         }
     }
     site.0.run("report etc/reports/shop --from 2026-03-01 --to 2026-03-31 -o nights").exits(0);
     let logs = site.0.names("etc").into_iter().filter(|name| name.starts_with("shop.log"));
     let logs: Vec<String> = logs.map(|name| format!("etc/{name}")).collect();
     let audit = format!(
-        "audit --robots {KEPT} --origin https://shop.example --timezone Europe/Berlin -o audit {}",
+        "audit --robots {KEPT} --origin https://shop.example --unknown-before-first-snapshot \
+         --timezone Europe/Berlin -o audit {}",
         logs.join(" ")
     );
     site.0.run(&audit).exits(0);
@@ -320,5 +536,25 @@ fn thirty_nights_are_one_audit() {
         let of = |report: &str| site.0.table(&format!("{report}/{table}.csv")).cells(columns);
         let (nights, audit) = (of("nights"), of("audit"));
         assert!(nights.len() >= 4 && nights == audit, "{table}: {nights:#?}\n{audit:#?}");
+    }
+    expected.crawlers(&site.0.table("audit/daily.csv"));
+    let table = site.0.table("etc/reports/events.csv");
+    let found = table.cells("day event crawler source now").into_iter().map(|row| {
+        // Digests of robots.txt, and how many requests were judged since.
+        let cut = row.contains("robots-changed").then(|| row.rfind("sha256"));
+        cut.flatten().map_or(row.clone(), |at| row[..at].to_owned())
+    });
+    let found: BTreeSet<String> = found.collect();
+    assert_eq!(found, expected.events);
+    for kind in ["first-violation", "new-crawler", "stopped-breaking", "late-lines", "log-silent"] {
+        assert!(found.iter().any(|row| row.contains(kind)), "{kind}: {found:#?}");
+    }
+    // What no later line changes is mailed once.
+    for row in table.cells("event day message") {
+        let [kind, day, message] = row.splitn(3, " | ").collect::<Vec<_>>()[..] else { panic!() };
+        if matches!(kind, "late-lines" | "robots-changed") {
+            let told = format!("  shop on {day}: {message}\n");
+            assert_eq!(mails.matches(&told).count(), 1, "{told}\n{mails}");
+        }
     }
 }

@@ -118,6 +118,59 @@ fn a_comparison_is_in_the_summary() {
     }
 }
 
+/// The names of crawlers may be anybody's.
+#[test]
+fn who_came_and_who_went_is_in_the_summary_and_on_the_page() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let row = |number| format!("<b>Bot{number}</b>,acmebot{number}x\n");
+    let rows: String = (0..9).map(row).collect();
+    sandbox.write("crawlers.csv", format!("name,user_agent_regex\n{rows}"));
+    let of = |day: &str, crawlers: std::ops::Range<usize>| -> String {
+        let of_crawler = |number: usize| {
+            let agent = format!("acmebot{number}x/1.0");
+            (0..20 - number as u32).map(|at| line(at, "/", 200, &agent)).collect::<String>()
+        };
+        crawlers.map(of_crawler).collect::<String>().replace("01/Mar", day)
+    };
+    for (before, since, expected) in [
+        (0..2, 0..2, None),
+        (0..1, 0..2, Some("came <b>Bot1</b> 0 → 19")),
+        (0..3, 2..3, Some("went <b>Bot0</b> 20 → 0, <b>Bot1</b> 19 → 0")),
+        (0..1, 1..2, Some("came <b>Bot1</b> 0 → 19; went <b>Bot0</b> 20 → 0")),
+        (
+            8..9,
+            0..9,
+            Some(
+                "came <b>Bot0</b> 0 → 20, <b>Bot1</b> 0 → 19, <b>Bot2</b> 0 → 18, <b>Bot3</b> 0 → 17, \
+                 <b>Bot4</b> 0 → 16 and 3 more",
+            ),
+        ),
+    ] {
+        sandbox.write("access.log", of("01/Mar", before) + &of("02/Mar", since));
+        sandbox
+            .run("audit --robots robots.txt --crawlers crawlers.csv -o report access.log")
+            .exits(0);
+        let summary = sandbox.run("report report --compare-at 2026-03-02").exits(0).stdout;
+        let page = sandbox.text("report/report.html");
+        match expected {
+            None => {
+                assert!(!summary.contains("since 2026-03-02: came"), "{summary}");
+                assert!(!page.contains("Since 2026-03-02: "), "{page}");
+            }
+            Some(expected) => {
+                assert!(
+                    summary.contains(&format!("  since 2026-03-02: {expected}\n")),
+                    "{summary}"
+                );
+                let escaped = expected.replace('<', "&lt;").replace('>', "&gt;");
+                let said = format!("<p>Since 2026-03-02: {escaped}.</p>");
+                assert!(page.contains(&said), "{said}: {page}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_comparison_with_changes_needs_an_archive() {
     let sandbox = Sandbox::new();

@@ -12,7 +12,7 @@ use crate::logs::reject::Limitation;
 use crate::merge::sum;
 use crate::time::Day;
 
-use super::fetches::{DayFetch, fetches};
+use super::fetches::put_fetches;
 use super::rows::{RuledDay, actors, ruled, written};
 use super::{State, failed};
 
@@ -124,18 +124,8 @@ impl StateChange<'_> {
         for RuledDay { source, at, outcome, digest, .. } in ruled(site, day, tally) {
             self.execute(insert, params![site, day_text, source, at, outcome, digest])?;
         }
-        self.put_fetches(&day_text, tally)
-    }
-
-    fn put_fetches(&self, day: &str, tally: &Tally) -> Result<()> {
-        let insert = "INSERT OR REPLACE INTO fetches VALUES (?, ?, ?, ?, ?, ?, ?)";
-        for DayFetch { origin, crawler, identity, minute, is_304 } in fetches(tally) {
-            self.execute(
-                insert,
-                params![self.site, day, origin, crawler, identity, minute, is_304],
-            )?;
-        }
-        Ok(())
+        let put = put_fetches(&self.transaction, site, &day_text, tally);
+        put.map_err(|err| failed(self.path, &err))
     }
 
     /// Marks the report of `day` as due, if it has a tally.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use crate::audit::tally::Tally;
 use crate::error::Result;
@@ -11,6 +11,9 @@ use crate::measures::time_buckets::TimeBuckets;
 use crate::time::Day;
 
 use super::State;
+
+/// The days of a state without fetches whose tallies are read for them: the last ones of each site.
+const FILLED_DAYS: i32 = 30;
 
 /// A successful fetch: of each crawler and day at an origin, the first and the last one.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -28,7 +31,7 @@ pub(crate) struct DayFetch {
 }
 
 /// The fetches in `tally`.
-pub(super) fn fetches(tally: &Tally) -> BTreeSet<DayFetch> {
+pub(crate) fn fetches(tally: &Tally) -> BTreeSet<DayFetch> {
     let mut all = BTreeSet::new();
     for origin in &tally.counts.origins {
         let settled = origin.settled_fetches();
@@ -56,7 +59,41 @@ fn first_and_last(of: &FetchTally) -> Vec<(i64, bool)> {
     ends.map(|minute| (minute, is_304(minute))).to_vec()
 }
 
+/// Stores the fetches in `tally` of `day`.
+pub(super) fn put_fetches(
+    connection: &Connection,
+    site: &str,
+    day: &str,
+    tally: &Tally,
+) -> rusqlite::Result<()> {
+    let insert = "INSERT OR REPLACE INTO fetches VALUES (?, ?, ?, ?, ?, ?, ?)";
+    let mut insert = connection.prepare_cached(insert)?;
+    for DayFetch { origin, crawler, identity, minute, is_304 } in fetches(tally) {
+        insert.execute(params![site, day, origin, crawler, identity, minute, is_304])?;
+    }
+    Ok(())
+}
+
 impl State {
+    /// Takes the fetches from tallies, in a state that was made before it had them. Where a tally is damaged, its own
+    /// report says so.
+    ///
+    /// # Errors
+    /// If the state cannot be written.
+    pub(super) fn fill_fetches(&self) -> Result<()> {
+        let query = "SELECT site, day FROM days AS of WHERE day > \
+                     (SELECT date(max(day), ?) FROM days WHERE site = of.site)";
+        let days = self.select(query, [format!("-{FILLED_DAYS} days")], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?;
+        for (site, day) in days {
+            let tally = Day::parse(&day).and_then(|day| self.day(&site, day).ok().flatten());
+            let put = tally.map_or(Ok(()), |of| put_fetches(&self.connection, &site, &day, &of));
+            put.map_err(|err| self.failed(&err))?;
+        }
+        Ok(())
+    }
+
     /// The fetches at `site` from `first` to the day before `day`.
     ///
     /// # Errors

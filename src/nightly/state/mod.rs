@@ -110,7 +110,14 @@ impl State {
 
     /// With the tables that came later.
     fn with_news(self) -> Result<State> {
-        self.connection.execute_batch(LATER_SCHEMA).map_err(|err| self.failed(&err))?;
+        let query = "SELECT 1 FROM sqlite_schema WHERE name = 'fetches'";
+        let has_fetches = !self.select(query, [], |_| Ok(()))?.is_empty();
+        let all = self.connection.unchecked_transaction().map_err(|err| self.failed(&err))?;
+        all.execute_batch(LATER_SCHEMA).map_err(|err| self.failed(&err))?;
+        if !has_fetches {
+            self.fill_fetches()?;
+        }
+        all.commit().map_err(|err| self.failed(&err))?;
         Ok(self)
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::params;
+use rusqlite::{Params, params};
 
 use crate::audit::tally::Tally;
 use crate::digest::Digest;
@@ -97,9 +97,29 @@ impl State {
     /// # Errors
     /// If it cannot be read.
     pub fn actor_days(&self) -> Result<Vec<ActorDay>> {
-        let query = "SELECT site, day, origin, crawler, identity, sums FROM actors \
-                     ORDER BY site, day, origin, crawler, identity";
-        let rows = self.select(query, [], |row| {
+        self.actors_where("", [])
+    }
+
+    /// Those of `site` from `first` to `last`.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn actors_between(
+        &self,
+        site: &str,
+        first: Day,
+        last: Day,
+    ) -> Result<Vec<ActorDay>> {
+        let days = params![site, first.to_string(), last.to_string()];
+        self.actors_where("WHERE site = ? AND day BETWEEN ? AND ?", days)
+    }
+
+    fn actors_where(&self, condition: &str, values: impl Params) -> Result<Vec<ActorDay>> {
+        let query = format!(
+            "SELECT site, day, origin, crawler, identity, sums FROM actors {condition} \
+             ORDER BY site, day, origin, crawler, identity"
+        );
+        let rows = self.select(&query, values, |row| {
             let (day, sums): (String, String) = (row.get(1)?, row.get(5)?);
             let Some((day, (sums, successful_fetches))) = Day::parse(&day).zip(read(&sums)) else {
                 return Ok(None);

@@ -3,3 +3,4 @@
 mod kept_robots;
 pub mod night;
 pub mod site;
+mod told;

@@ -14,14 +14,12 @@ use crate::error::{Error, Result};
 use crate::input::source::{Source, expand, unread_directories};
 use crate::judge::Judge;
 use crate::nightly::days::{check_reports, day_directory, point_to_latest, tidy};
-use crate::nightly::events::of_site;
 use crate::nightly::ingest::{IngestProblems, SiteIngest};
 use crate::nightly::log_identity::{LogFiles, LogHosts};
 use crate::nightly::plan::{Plan, refused};
 use crate::nightly::state::State;
-use crate::nightly::state::rows::{LATE_LINES, LISTS_OLD};
 use crate::numbers::counted;
-use crate::report::nights::{DayResult, EventRow, SiteNight};
+use crate::report::nights::{DayResult, SiteNight};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::{directory::Staging, metrics::DayMetrics, run::EvidenceFile};
 use crate::report::{summary_table::SummaryView, threshold::MetCondition};
@@ -355,6 +353,7 @@ impl<'a> Job<'a> {
         days.retain(|&day| day <= last && first.is_none_or(|first| day >= first));
         days.insert(self.day);
         let mut worst = RunOutcome::Done;
+        let mut before_robots = (0, 0);
         for day in days {
             let directory = day_directory(&self.site.reports, day);
             let tally = ingest.day(state, day)?;
@@ -371,8 +370,16 @@ impl<'a> Job<'a> {
                 self.console.timed("report written", || self.report_day(tally, &directory));
             let written = written.map_err(|err| state.name_damaged(err, day))?;
             let outcome = self.conclude_day(day, &written, setup, site_night)?;
+            let requests = written.audit.requests_before_first();
+            before_robots.0 += requests;
+            before_robots.1 += u64::from(requests > 0);
             worst = [worst, outcome].into_iter().max_by_key(|of| of.severity()).unwrap_or(worst);
             state.reported(&self.site.name, day)?;
+        }
+        if before_robots.0 > 0 && !setup.is_fetched() {
+            let what = self.kept_robots.unknown_before(before_robots, setup);
+            self.tell(MessageLevel::Note, &what);
+            site_night.notices.push(what);
         }
         Ok(worst)
     }
@@ -387,7 +394,7 @@ impl<'a> Job<'a> {
     ) -> Result<RunOutcome> {
         let directory = day_directory(&self.site.reports, day);
         let audit = &written.audit;
-        let (outcome, met) = if day == self.day {
+        let (mut outcome, met) = if day == self.day {
             site_night.notices.extend(audit.warnings.iter().cloned());
             let start = setup.options.zone.parse(&day.to_string());
             site_night.metrics = Some(DayMetrics::of(audit, start));
@@ -397,6 +404,10 @@ impl<'a> Job<'a> {
             self.console.show(&format!("{} on {day}: {place}\n", self.site.name))?;
             outcome_of(audit, setup, "fail_on")
         };
+        // One note says so of all days.
+        if outcome == RunOutcome::Incomplete && day != self.day && audit.is_before_first() {
+            outcome = RunOutcome::Done;
+        }
         if !self.is_mailed {
             for line in met.iter().flat_map(MetCondition::lines) {
                 match day == self.day {
@@ -412,34 +423,6 @@ impl<'a> Job<'a> {
         let report = directory.display().to_string();
         site_night.days.push(DayResult::of(day, report, audit, met));
         Ok(outcome)
-    }
-
-    /// Remembers as an event that `late` lines changed `day`, which had a report.
-    fn tell_late(&self, state: &State, day: Day, late: u64) -> Result<()> {
-        let lines = counted(late, "line");
-        let message = format!("{lines} of {day} came late; the report of that day has changed");
-        let counts = (String::new(), late.to_string());
-        let event = of_site(&self.site.name, self.day, LATE_LINES, counts, message);
-        state.tell(&EventRow { source: day.to_string(), ..event }, false)
-    }
-
-    /// Remembers once as an event that no address list is younger than `days`, if there are any; 0
-    /// means never.
-    fn tell_old_lists(&self, state: &State, tally: &Tally, days: u64) -> Result<()> {
-        let lists = tally.header.identities.ranges.iter().flat_map(|ranges| ranges.lists.values());
-        let newest = lists.filter_map(|list| list.fetched_at.or(list.created)).max();
-        let Some(newest) = newest.map(|time| Zone::UTC.day_of(time)) else { return Ok(()) };
-        let age = newest.days_until(self.day);
-        if days == 0 || age < i64::try_from(days).unwrap_or(i64::MAX) {
-            return Ok(());
-        }
-        let message = format!(
-            "the newest address list was fetched on {newest}, {age} days before; run: botaudit crawlers \
-             fetch-ranges"
-        );
-        let counts = (newest.to_string(), age.to_string());
-        let event = of_site(&self.site.name, self.day, LISTS_OLD, counts, message);
-        state.tell(&EventRow { source: newest.to_string(), ..event }, true)
     }
 
     /// Writes the report on `tally` to `output`.

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use super::nights_rules::changed_at;
 use super::program::{Sandbox, Table, gzip, line};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
@@ -356,7 +355,6 @@ fn a_robots_txt_past_its_limit_is_cut_at_a_line_and_named() {
         assert_eq!(verdicts, ["disallowed", "allowed", "allowed", "allowed"]);
     }
     sandbox.write("botaudit.toml", "[sites.a]\nlogs = ['access.log']\nrobots = 'large.txt'\n");
-    changed_at(&sandbox, "large.txt", "2026-01-01T00:00:00Z");
     sandbox.run("nightly --day 2026-03-01").exits(0).complains(why);
     sandbox.write("short.txt", &text[..512_000 - 12]);
     let audit = "audit --robots short.txt --origin https://a.example access.log";

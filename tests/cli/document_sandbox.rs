@@ -54,13 +54,12 @@ impl DocumentSandbox {
         self.sandbox.write("draft.txt", "User-agent: *\nDisallow: /calendar/\n");
         self.sandbox.write("etc/botaudit/ranges/gptbot.json", "{\"prefixes\": []}");
         self.sandbox.write("ranges/gptbot.json", "{\"prefixes\": []}");
-        for (link, target) in [("robots", "sample-data/robots"), ("sample-data", "sample-data")] {
+        for (link, target) in [
+            ("robots", "sample-data/robots"),
+            ("etc/botaudit/robots", "sample-data/robots"),
+            ("sample-data", "sample-data"),
+        ] {
             link_to(&repository().join(target), &self.sandbox.path(link));
-        }
-        // Nightly jobs judge no request that is older than the file.
-        for name in ["blog.example.org", "shop.example.com/robots.txt", "www.example.com.txt"] {
-            let robots = fs::read(repository().join("sample-data/robots").join(name)).unwrap();
-            self.sandbox.write(&format!("etc/botaudit/robots/{name}"), robots);
         }
         let archive =
             "robots import -q -a robots.db --origin https://example.com --at 2026-03-01 robots.txt";

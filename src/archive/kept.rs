@@ -24,7 +24,7 @@ use super::writer::{Body, KEPT_BYTES_MAX, NewSnapshot, Writer};
 const VERSIONS_MAX: usize = 100;
 
 /// Under which origin the versions of a single file are kept, if the user names none.
-pub(crate) const ANY_ORIGIN: &str = "https://any.invalid";
+const ANY_ORIGIN: &str = "https://any.invalid";
 
 /// The versions of files.
 #[derive(Debug)]

@@ -203,14 +203,6 @@ impl ReportModel {
         self.total_of_crawlers().violations > 0
     }
 
-    /// Whether nothing is missing but what robots.txt was at the time of the requests: they are older than all that is
-    /// known of it.
-    pub(crate) fn is_before_first(&self) -> bool {
-        self.is_complete()
-            && !self.lacks_fetched
-            && self.requests_before_first() >= self.total_of_crawlers().bindable()
-    }
-
     /// Requests before the first snapshot of their robots.txt.
     pub(crate) fn requests_before_first(&self) -> u64 {
         sum(self.rows.iter().map(|row| row.tally.before_first))

@@ -138,8 +138,6 @@ enum Cause {
     NoRobotsTxt,
     /// It is older than the first snapshot, and the user wants such requests to be unknown.
     BeforeFirst,
-    /// It is older than the file, of which nights know no earlier version.
-    BeforeFile,
     /// Only failed fetches are known, and they were later.
     NotFetched,
     /// The crawler could not fetch robots.txt, either.
@@ -149,11 +147,8 @@ enum Cause {
 }
 
 impl Cause {
-    /// The cause for `unknown` requests to `origin`; `before_first` of them are older than all that is known.
-    fn of_unknown(origin: &str, before_first: u64, rulings: &Rulings) -> Cause {
-        if before_first > 0 && !rulings.is_archive {
-            return Cause::BeforeFile;
-        }
+    /// The cause for `unknown` requests to `origin`.
+    fn of_unknown(origin: &str, rulings: &Rulings) -> Cause {
         if origin == OriginKey::Unnamed.as_str() {
             return Cause::NoHost;
         }
@@ -179,8 +174,7 @@ fn why_unjudged(audit: &ReportModel, header: &Header) -> String {
                 causes.entry(cause()).or_default().entry(origin).or_default().absorb(requests);
             }
         };
-        let unknown = || Cause::of_unknown(origin, tally.before_first, rulings);
-        add(&unknown, sums.unknown_robots_txt());
+        add(&|| Cause::of_unknown(origin, rulings), sums.unknown_robots_txt());
         add(&|| Cause::AmbiguousGroup, sums.ambiguous_group);
         add(&|| Cause::Unreachable, sums.unreachable);
     }
@@ -198,9 +192,6 @@ fn why_unjudged(audit: &ReportModel, header: &Header) -> String {
                                import an older snapshot, or omit --unknown-before-first-snapshot"
                 .to_owned()
         }
-        Cause::BeforeFile => "all requests were made before robots.txt was changed, and no \
-                              earlier version of it is known"
-            .to_owned(),
         Cause::NotFetched => format!(
             "robots.txt could not be fetched: {}; a failed fetch says nothing about earlier \
              requests; fetch it when the hosts answer, or import it with botaudit robots import",
@@ -237,12 +228,11 @@ fn not_fetched(origin: &str, requests: u64, rulings: &Rulings) -> String {
     format!("{origin} ({}{first})", counted(requests, "request"))
 }
 
-/// Requests to origins without a known robots.txt, at any time.
+/// Requests to origins without a known robots.txt.
 pub(super) fn unknown_origins(audit: &ReportModel) -> BTreeMap<&str, u64> {
     let mut origins: BTreeMap<&str, u64> = BTreeMap::new();
     for (origin, _, tally) in audit.actors() {
-        let unknown = tally.total().unknown_robots_txt().saturating_sub(tally.before_first);
-        origins.entry(origin).or_default().absorb(unknown);
+        origins.entry(origin).or_default().absorb(tally.total().unknown_robots_txt());
     }
     origins.retain(|_, requests| *requests > 0);
     origins

@@ -116,9 +116,6 @@ fn about_format(audit: &ReportModel, limitation: Limitation) -> Option<String> {
 
 /// It is not known what was in force then.
 fn before_first(audit: &ReportModel, rulings: &Rulings) -> Vec<String> {
-    if !rulings.is_archive {
-        return before_file(audit).into_iter().collect();
-    }
     let (mut judged, mut unknown) = (0u64, 0u64);
     for (origin, _, tally) in audit.actors().filter(|(_, _, tally)| tally.before_first > 0) {
         let is_only_failures =
@@ -149,17 +146,6 @@ fn before_first(audit: &ReportModel, rulings: &Rulings) -> Vec<String> {
         format!("requests older than the first snapshot of their robots.txt: {requests}; {why}")
     };
     some.map(text).collect()
-}
-
-/// Nights know since when a file is what it is.
-fn before_file(audit: &ReportModel) -> Option<String> {
-    let requests = audit.requests_before_first();
-    (requests > 0).then(|| {
-        format!(
-            "requests made before robots.txt was changed, with no earlier version known: {requests}; \
-             they were counted as unknown"
-        )
-    })
 }
 
 /// Without hosts, one robots.txt can be used, but reports name no origin; several cannot be used.

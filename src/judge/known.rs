@@ -76,13 +76,9 @@ impl Judge {
             let is_present = |key: BodyKey| key.digest == robots.digest;
             let history = match entries.iter().all(|entry| entry.body.is_some_and(is_present)) {
                 true => OriginHistory::always(robots),
-                false => self.history_of(&entries, |key| kept.body(key))?,
+                false => self.history_of(&entries, |key| kept.body(key))?.of_files(),
             };
-            let first = entries.first().map(|entry| entry.fetch.fetched_at);
-            Ok(match first {
-                Some(since) => history.of_file(since),
-                None => history,
-            })
+            Ok(history)
         });
         let mut loaded = lock(&self.loaded);
         let history = read.map_err(|err| loaded.fail(err.to_string())).ok()?;

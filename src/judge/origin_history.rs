@@ -34,8 +34,8 @@ pub struct OriginHistory {
     newest: Option<RulingInForce>,
     /// Whether it is in force at all times: a single file without outages.
     is_constant: bool,
-    /// Since when the first version is known, of a file that nights saw.
-    file_since: Option<UtcTime>,
+    /// Whether it is that of a file, whose first version is in force since ever.
+    is_of_files: bool,
     /// Outages from logs.
     outages: Option<Arc<Outages>>,
     /// The changes of rules; `None` if rules never changed.
@@ -68,11 +68,11 @@ impl OriginHistory {
         OriginHistory { timeline, versions, snapshots, newest, changes, ..OriginHistory::default() }
     }
 
-    /// The same history, of the versions of a file: each snapshot is a sight of it. Before `since`, nobody knows what
-    /// the file was. Between the last sight of a version and the first one of the next, nobody knows which of both
-    /// was in force.
-    pub(super) fn of_file(self, since: UtcTime) -> OriginHistory {
-        OriginHistory { file_since: Some(since), ..self }
+    /// The same history, of the versions of a file: each snapshot is a sight of it. The first version is in force
+    /// since ever. Between the last sight of a version and the first one of the next, nobody knows which of both was
+    /// in force.
+    pub(super) fn of_files(self) -> OriginHistory {
+        OriginHistory { is_of_files: true, ..self }
     }
 
     /// The version with the newest body.
@@ -111,18 +111,20 @@ impl OriginHistory {
         in_force: &RulingInForce,
         time: UtcTime,
     ) -> impl Iterator<Item = Ruling> + '_ {
-        let upcoming = self.timeline.upcoming(in_force, time).filter(|_| self.file_since.is_some());
+        let upcoming = self.timeline.upcoming(in_force, time).filter(|_| self.is_of_files);
         self.timeline.held(in_force, time).chain(upcoming)
     }
 
     /// The ruling in force at `time`; `None` if nothing is known.
     #[inline]
     pub(crate) fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<RulingInForce> {
-        let is_known = self.file_since.is_none_or(|since| since <= time);
         if self.is_constant {
-            return self.newest.filter(|_| is_known);
+            return self.newest;
         }
-        let in_force = self.timeline.at(time, before).filter(|_| is_known);
+        let in_force = match self.is_of_files {
+            false => self.timeline.at(time, before),
+            true => self.timeline.at(time, BeforeFirst::AsFirst).map(RulingInForce::since_ever),
+        };
         let Some(outage) = self.outages.as_ref().and_then(|outages| outages.at(time)) else {
             return in_force;
         };
@@ -141,8 +143,7 @@ impl OriginHistory {
 
     /// The file that counts at all times, if there is one.
     pub(super) fn constant(&self) -> Option<&Arc<Robots>> {
-        let is_constant = self.is_constant && self.file_since.is_none();
-        self.rules(self.newest.filter(|_| is_constant)?.ruling)
+        self.rules(self.newest.filter(|_| self.is_constant)?.ruling)
     }
 
     /// All snapshots with their bodies, the earliest first; none for a single file.
@@ -167,7 +168,7 @@ impl OriginHistory {
         let last = before.iter().rev().find_map(copy);
         let next = after.iter().find_map(copy);
         // A file may not be the one that was served.
-        let is_between_copies = last.is_some() && next.is_some() && self.file_since.is_none();
+        let is_between_copies = last.is_some() && next.is_some() && !self.is_of_files;
         let recent = before.iter().rev().take_while(recent).filter_map(copy);
         let copies = recent.chain(last).chain(next).collect();
         Around { copies, is_between_copies }

@@ -80,6 +80,11 @@ impl RulingInForce {
         RulingInForce { ruling, decided_by: LOGS, unreachable_since, age_seconds, run: 0 }
     }
 
+    /// The same if the first snapshot is in force since ever.
+    pub(super) fn since_ever(self) -> RulingInForce {
+        RulingInForce { age_seconds: self.age_seconds.filter(|age| *age >= 0), ..self }
+    }
+
     /// Whether logs decided, and no snapshot.
     pub(crate) fn is_by_logs(&self) -> bool {
         self.decided_by == LOGS

@@ -166,11 +166,11 @@ fn each_file_of_a_directory_has_its_versions() {
     assert!(history.stdout.contains("2026-03-03T02:50:00Z"), "{}", history.stdout);
 }
 
-/// An unchanged file is in force for ever.
+/// The first night takes the file for that of all earlier days. An unchanged file is in force for ever.
 #[test]
 fn an_unchanged_file_is_in_force_at_all_times() {
     let site = Site::new();
-    site.robots("etc/robots.txt", ROBOTS, "2026-02-28T01:00:00Z");
+    site.robots("etc/robots.txt", ROBOTS, "2026-03-02T01:00:00Z");
     for day in [1, 2, 3, 4, 9, 20] {
         site.night(day, &(lines(day, 1, "/private") + &lines(day, 20, "/open"))).exits(1);
         site.counts(day, &["https://shop.example | 100 | 50 | 50 | 0 | 0"]);
@@ -259,44 +259,6 @@ fn a_report_of_several_nights_names_who_came_and_who_went() {
     assert!(at.contains("since 2026-03-02: came GPTBot 0 \u{2192} 100\n"), "{at}");
     let all = site.0.run("report week --compare-at 2026-03-01 --format text").exits(0).stdout;
     assert!(!all.contains("came"), "nothing is before that day: {all}");
-}
-
-/// Before the first version of a file that is known, nobody knows its rules.
-#[test]
-fn requests_before_any_known_version_are_unknown() {
-    let site = Site::new();
-    site.robots("etc/robots.txt", "User-agent: *\nDisallow: /p/\n", "2026-03-03T02:50:00Z");
-    let old = lines(1, 1, "/p/1") + &lines(1, 2, "/open");
-    let ran = site.night(2, &(old + &lines(2, 1, "/p/1") + &lines(3, 2, "/p/1"))).exits(3);
-    ran.complains(
-        "no request could be judged: all requests were made before robots.txt was changed, and no \
-         earlier version of it is known",
-    );
-    site.counts(1, &["https://shop.example | 100 | 0 | 0 | 0 | 100"]);
-    site.counts(2, &["https://shop.example | 50 | 0 | 0 | 0 | 50"]);
-    // The next night knows.
-    let ran = site.night(3, &lines(3, 12, "/p/1")).exits(1);
-    site.counts(3, &["https://shop.example | 100 | 0 | 50 | 0 | 50"]);
-    let said = "requests made before robots.txt was changed, with no earlier version known: 50";
-    assert!(ran.stdout.contains(said), "{}", ran.stdout);
-    // Lines of an old day that come late do not fail the night.
-    let ran = site.night(4, &(lines(1, 3, "/p/1") + &lines(4, 1, "/open"))).exits(0);
-    let said =
-        "150 requests on 1 day cannot be judged: they were made before robots.txt was changed";
-    assert_eq!(ran.stderr.matches(said).count(), 1, "{}", ran.stderr);
-    assert!(ran.stdout.contains(said), "{}", ran.stdout);
-    // The advice of the note: the file was the same for a long time, and all logs are read again.
-    let (_, import) = ran.stderr.split_once("it was the same: botaudit ").unwrap();
-    let (import, _) = import.split_once("; then remove reports/state.sqlite and").unwrap();
-    let import: Vec<&str> = import.split(' ').collect();
-    let import: Vec<&str> =
-        import.iter().map(|word| if *word == "DATE" { "2026-01-01" } else { word }).collect();
-    let mut command = site.0.command("");
-    let imported = command.current_dir(site.0.path("etc")).args(&import).status().unwrap();
-    assert!(imported.success(), "{import:?}");
-    std::fs::remove_file(site.0.path("etc/reports/state.sqlite")).unwrap();
-    site.night(4, "").exits(1);
-    site.counts(1, &["https://shop.example | 150 | 50 | 100 | 0 | 0"]);
 }
 
 /// A fetch that comes late changes what the reports of later days say about conduct.
@@ -523,8 +485,7 @@ fn thirty_nights_are_one_audit() {
     let logs = site.0.names("etc").into_iter().filter(|name| name.starts_with("shop.log"));
     let logs: Vec<String> = logs.map(|name| format!("etc/{name}")).collect();
     let audit = format!(
-        "audit --robots {KEPT} --origin https://shop.example --unknown-before-first-snapshot \
-         --timezone Europe/Berlin -o audit {}",
+        "audit --robots {KEPT} --origin https://shop.example --timezone Europe/Berlin -o audit {}",
         logs.join(" ")
     );
     site.0.run(&audit).exits(0);

@@ -327,7 +327,6 @@ fn requests_before_the_first_snapshot_are_told_apart_by_what_became_of_them() {
         let tally = CrawlerTally { before_first, ..row(sums) };
         let mut world = world(vec![(origin("a.example"), GPTBOT, tally)]);
         world.header.rulings.is_unknown_before_first = is_unknown;
-        world.header.rulings.is_archive = true;
         let warnings = world.model().unwrap().warnings;
         let of = |of: String| Some(of.split_once("of their robots.txt: ")?.1.to_owned());
         warnings.into_iter().filter_map(of).collect::<Vec<_>>()
@@ -343,19 +342,6 @@ fn requests_before_the_first_snapshot_are_told_apart_by_what_became_of_them() {
     assert_eq!(warnings(false, allowed(9), 1), [format!("1; {judged}")]);
     let one_failed = Sums { requests: 9, allowed: 8, unknown: 1, ..Sums::default() };
     assert_eq!(warnings(false, one_failed, 1), [format!("1; {failed}")]);
-}
-
-/// Another warning would say that their robots.txt is missing.
-#[test]
-fn requests_before_a_file_was_changed_have_one_warning() {
-    let sums = Sums { requests: 9, allowed: 6, unknown: 3, ..Sums::default() };
-    let tally = CrawlerTally { before_first: 3, ..row(sums) };
-    let world = world(vec![(origin("a.example"), GPTBOT, tally)]);
-    let warnings = world.model().unwrap().warnings;
-    let about = "requests made before robots.txt was changed, with no earlier version known: 3; they \
-                 were counted as unknown";
-    let of_robots: Vec<_> = warnings.iter().filter(|of| of.contains("robots.txt")).collect();
-    assert_eq!(of_robots, [about]);
 }
 
 #[test]

@@ -2,19 +2,16 @@
 
 use std::path::PathBuf;
 
-use crate::archive::{Store, kept::ANY_ORIGIN, kept::KeptFiles};
+use crate::archive::{Store, kept::KeptFiles};
 use crate::config::file::ConfigFile;
 use crate::error::Result;
 use crate::judge::Judge;
-use crate::numbers::counted;
-use crate::run::{console::path_text, setup::Setup};
+use crate::run::setup::Setup;
 use crate::time::{Day, UtcTime};
 
 /// The versions of the robots.txt files of one site.
 #[derive(Clone, Debug)]
 pub(super) struct KeptRobots {
-    /// The state beside them.
-    state: PathBuf,
     /// The archive with them.
     path: PathBuf,
     /// The time of the run.
@@ -34,7 +31,7 @@ impl KeptRobots {
         let mut directory = config.state.clone().into_os_string();
         directory.push(".robots");
         let path = PathBuf::from(directory).join(format!("{site}.db"));
-        KeptRobots { state: config.state.clone(), path, now, first_kept }
+        KeptRobots { path, now, first_kept }
     }
 
     /// Notes which versions the files have now. An archive has a history of its own.
@@ -49,26 +46,6 @@ impl KeptRobots {
         let first_kept = self.first_kept.and_then(|day| zone.parse(&day.to_string()));
         let named = setup.options.naming.origin.as_ref();
         KeptFiles::see(&store, named, &self.path, self.now, first_kept)
-    }
-
-    /// Why `requests` on some `days` are unknown, which were made before any known version, and how to judge them.
-    pub(super) fn unknown_before(&self, (requests, days): (u64, u64), setup: &Setup) -> String {
-        let origin = match Store::open(setup.robots()) {
-            Ok(Store::File(_)) => {
-                let named = setup.options.naming.origin.as_ref();
-                format!(" --origin {}", named.map_or(ANY_ORIGIN, |origin| origin.as_str()))
-            }
-            _ => String::new(),
-        };
-        let (archive, robots) = (path_text(&self.path), path_text(setup.robots()));
-        format!(
-            "{} on {} cannot be judged: they were made before robots.txt was changed, and no earlier version of it is \
-             known; to judge them, add earlier versions, or the file itself if it was the same: botaudit robots import \
-             -a {archive}{origin} --at DATE {robots}; then remove {} and run again, which reads all logs from their start",
-            counted(requests, "request"),
-            counted(days, "day"),
-            path_text(&self.state)
-        )
     }
 
     /// The judge, who takes the version of the time of each request.

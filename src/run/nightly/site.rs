@@ -353,7 +353,6 @@ impl<'a> Job<'a> {
         days.retain(|&day| day <= last && first.is_none_or(|first| day >= first));
         days.insert(self.day);
         let mut worst = RunOutcome::Done;
-        let mut before_robots = (0, 0);
         for day in days {
             let directory = day_directory(&self.site.reports, day);
             let tally = ingest.day(state, day)?;
@@ -370,16 +369,8 @@ impl<'a> Job<'a> {
                 self.console.timed("report written", || self.report_day(tally, &directory));
             let written = written.map_err(|err| state.name_damaged(err, day))?;
             let outcome = self.conclude_day(day, &written, setup, site_night)?;
-            let requests = written.audit.requests_before_first();
-            before_robots.0 += requests;
-            before_robots.1 += u64::from(requests > 0);
             worst = [worst, outcome].into_iter().max_by_key(|of| of.severity()).unwrap_or(worst);
             state.reported(&self.site.name, day)?;
-        }
-        if before_robots.0 > 0 && !setup.is_fetched() {
-            let what = self.kept_robots.unknown_before(before_robots, setup);
-            self.tell(MessageLevel::Note, &what);
-            site_night.notices.push(what);
         }
         Ok(worst)
     }
@@ -394,7 +385,7 @@ impl<'a> Job<'a> {
     ) -> Result<RunOutcome> {
         let directory = day_directory(&self.site.reports, day);
         let audit = &written.audit;
-        let (mut outcome, met) = if day == self.day {
+        let (outcome, met) = if day == self.day {
             site_night.notices.extend(audit.warnings.iter().cloned());
             let start = setup.options.zone.parse(&day.to_string());
             site_night.metrics = Some(DayMetrics::of(audit, start));
@@ -404,10 +395,6 @@ impl<'a> Job<'a> {
             self.console.show(&format!("{} on {day}: {place}\n", self.site.name))?;
             outcome_of(audit, setup, "fail_on")
         };
-        // One note says so of all days.
-        if outcome == RunOutcome::Incomplete && day != self.day && audit.is_before_first() {
-            outcome = RunOutcome::Done;
-        }
         if !self.is_mailed {
             for line in met.iter().flat_map(MetCondition::lines) {
                 match day == self.day {

@@ -37,7 +37,7 @@ pub(crate) struct KeptFiles {
 impl KeptFiles {
     /// Notes in the archive at `path` what the files of `store` are `now`, and forgets what was
     /// replaced before `first_kept`. Does nothing for a store with a history of its own. `named` is the
-    /// origin of a single file.
+    /// origin of a single file. Returns the files that were seen for the first time, with the times of their last change.
     ///
     /// # Errors
     /// If the archive cannot be written.
@@ -47,10 +47,11 @@ impl KeptFiles {
         path: &Path,
         now: UtcTime,
         first_kept: Option<UtcTime>,
-    ) -> Result<()> {
+    ) -> Result<Vec<(PathBuf, UtcTime)>> {
         let files = files(store, named);
+        let mut first_seen = Vec::new();
         if files.is_empty() {
-            return Ok(());
+            return Ok(first_seen);
         }
         if let Some(parent) = path.parent() {
             let made = std::fs::create_dir_all(parent);
@@ -66,6 +67,9 @@ impl KeptFiles {
             let digest = Digest::of(&body);
             let known = archive.history(&origin)?;
             let sight = Sight { digest, modified: modified(&file), now, first_kept };
+            if known.is_empty() {
+                first_seen.extend(sight.modified.map(|time| (file.clone(), time)));
+            }
             let Change { added, removed: old } = sight.change(&known);
             for (seen, fetched_at) in &added {
                 let body = match *seen == digest {
@@ -80,7 +84,8 @@ impl KeptFiles {
             );
         }
         writer.flush()?;
-        writer.remove(&removed)
+        writer.remove(&removed)?;
+        Ok(first_seen)
     }
 
     /// The versions in the archive at `path` of the files of `store`; `None` for a store with a history

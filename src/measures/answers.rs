@@ -71,24 +71,24 @@ impl Asked {
 
 /// Requests with one verdict and one answer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct AnswerTally {
+pub struct AnswerCount {
     /// How many, and their bytes.
     pub answered: Answered,
     /// Their times.
     pub span: Option<Span>,
 }
 
-merge_fields!(AnswerTally { answered, span });
+merge_fields!(AnswerCount { answered, span });
 
 /// Requests by what robots.txt asks for and what the server answered; none in tallies that did not count them.
-pub(crate) type Answers = ShortMap<(Asked, StatusGroup), AnswerTally>;
+pub(crate) type Answers = ShortMap<(Asked, StatusGroup), AnswerCount>;
 
 impl Measure for Answers {
     fn add(&mut self, of_kind: &RequestsOfKind) {
         let RequestsOfKind { kind, requests, bytes, span } = *of_kind;
         let key = (kind.verdict.into(), StatusCode::of(kind.status).group());
         let answered = Answered { requests, bytes };
-        self.entry(key).absorb(AnswerTally { answered, span: Some(span) });
+        self.entry(key).absorb(AnswerCount { answered, span: Some(span) });
     }
 
     /// No verdict has more answers than requests.
@@ -130,7 +130,7 @@ mod tests {
         let of = |&(asked, answer, requests): &_| {
             let answered = Answered { requests, bytes: 1 };
             let span = UtcTime::from_unix_seconds(requests as i64).map(Span::at);
-            ((asked, answer), AnswerTally { answered, span })
+            ((asked, answer), AnswerCount { answered, span })
         };
         counts.iter().map(of).collect()
     }

@@ -261,6 +261,27 @@ fn a_report_of_several_nights_names_who_came_and_who_went() {
     assert!(!all.contains("came"), "nothing is before that day: {all}");
 }
 
+/// Before the first sight of a file nothing is known of other versions. If it was just changed, the night says so.
+#[test]
+fn a_file_that_was_changed_since_the_day_began_is_named_at_its_first_sight() {
+    let now = Timestamp::now();
+    let yesterday = now.to_zoned(TimeZone::UTC).date().yesterday().unwrap();
+    for (age_hours, is_named) in [(0, true), (96, false), (-1, false)] {
+        let site = Site::new();
+        let changed = now - age_hours.hours();
+        site.robots("etc/robots.txt", "User-agent: *\nDisallow: /p/\n", &changed.to_string());
+        let day = yesterday.strftime("%d/%b/%Y").to_string();
+        site.0.write("etc/shop.log", on(&day, 60, "/p/1"));
+        let night = "nightly --config etc/botaudit.toml -q";
+        let said = "robots.txt was changed at ";
+        let stderr = site.0.run(night).exits(1).stderr;
+        assert_eq!(stderr.matches(said).count(), usize::from(is_named), "{age_hours}: {stderr}");
+        assert!(!site.0.run(night).exits(1).stderr.contains(said), "only at the first sight");
+        let summary = site.0.table(&format!("etc/reports/shop/{yesterday}/summary.csv"));
+        assert_eq!(summary.cells("crawler violations"), ["GPTBot | 1"]);
+    }
+}
+
 /// A fetch that comes late changes what the reports of later days say about conduct.
 #[test]
 fn a_late_fetch_changes_the_reports_of_later_days() {

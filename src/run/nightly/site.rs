@@ -184,7 +184,10 @@ impl<'a> Job<'a> {
         let setup = self.setup(&state.crawlers()?).map_err(|faults| unusable(&faults))?;
         self.check_outputs(config, &setup)?;
         self.check_origin(state, &setup)?;
-        self.kept_robots.see(&setup)?;
+        if let Some(what) = self.kept_robots.see(&setup, self.day)? {
+            self.tell(MessageLevel::Warning, &what);
+            night.notices.push(what);
+        }
         let problems =
             self.console.timed("logs read and judged", || self.ingest_logs(state, &setup))?;
         let warnings = || problems.damages.iter().chain(&problems.alike);

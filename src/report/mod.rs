@@ -23,4 +23,5 @@ pub mod table;
 pub mod tables;
 pub mod terminal_text;
 pub mod threshold;
+mod treatment;
 pub mod unified_diff;

@@ -17,6 +17,7 @@ use super::came_and_went::came_and_went;
 use super::page_model::PageModel;
 use super::summary_table::{SummaryView, most_of, table_text};
 use super::terminal_text::{Palette, cut, wrapped};
+use super::treatment::findings;
 
 /// The most crawlers named in the result of a draft, or of a change.
 const CHANGED_SHOWN: usize = 3;
@@ -30,7 +31,9 @@ const NAME_CHARS_MAX: usize = 40;
 /// A headline, notes, and the rows with the most violations.
 pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     let head = wrapped(&headline(model, view.palette), view.columns, 2);
+    let treatment: String = findings(model).iter().map(|said| format!("  {said}\n")).collect();
     let below = conduct_line(model)
+        + &treatment
         + &unread_line(model)
         + &skipped_line(model)
         + &identity_lines(model)

@@ -83,7 +83,7 @@ fn never_accuses_a_client_with_a_longer_name() {
         "ThankYouBot/1.0 (+https://thanks.example)",
         "ICCBot/2.0 (+https://icc.example)",
         "MyGPTBot/1.0 (+https://mygpt.example)",
-        "AdpResearchBot/1.0",
+        "XyzResearchBot/1.0",
         "Mozilla/5.0 (compatible; SemrushBot-FT; +http://www.semrush.com/bot.html)",
     ];
     let log: Vec<String> = (1..).zip(names).map(|(at, name)| line(at, "/a", 200, name)).collect();

@@ -1,5 +1,6 @@
 //! The program, run as by its users.
 //!
+//! - `answers`: what servers answered, by verdict.
 //! - `audit`: verdicts, counts and origins, from logs to cells.
 //! - `bad_input`: damaged, invalid and hostile input; nothing is lost, and memory is limited.
 //! - `boundaries`: definitions, one second or one request before, at and after their limits.
@@ -65,6 +66,7 @@
 
 mod address_history;
 mod altered_answers;
+mod answers;
 mod audit;
 mod bad_input;
 mod boundaries;

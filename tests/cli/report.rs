@@ -90,7 +90,7 @@ fn mistakes_are_named() {
          write other formats to a file with >",
     );
     sandbox.run("report report --format jsonl --table violation").exits(2).complains(
-        "unknown table 'violation'; the tables are summary, statuses, methods, verification, signatures, referrals, costs, sections, paths, urls, violations,",
+        "unknown table 'violation'; the tables are summary, answers, statuses, methods, verification, signatures, referrals, costs, sections, paths, urls, violations,",
     );
     std::fs::remove_file(sandbox.path("report/report.tally")).unwrap();
     sandbox.run("report report").exits(2).complains("report: has no report.tally");

@@ -8,6 +8,7 @@ use crate::measures::sums::Span;
 use crate::numbers::{counted, grouped, percent};
 use crate::report::came_and_went::came_and_went;
 use crate::report::page_model::{PageModel, REPORT, action::Action, judged_sums, of_judged};
+use crate::report::treatment::findings;
 use crate::table::escape::shown;
 use crate::time::UtcTime;
 
@@ -43,6 +44,7 @@ pub(crate) fn overview(model: &PageModel<'_>) -> Markup {
         p class="headline" { (headline(model)) } "\n"
         (damages(model))
         (to_notes(model))
+        @for said in findings(model) { p { (sentence(&said)) } "\n" }
         @if let Some(said) = came_and_went(model) { p { (sentence(&said)) } "\n" }
         div class="top" {
             @if has_figures(model) { (figures(model)) }

@@ -205,6 +205,8 @@ impl ClassifyRun {
         damages.iter().cloned().chain(notes).for_each(|damage| self.console.warn(&damage));
         let totals = totals(&classified.counts, classified.rows);
         self.console.say(&totals);
+        let read_again = read_again_message(judge.times_read_again(), self.memory_bytes);
+        read_again.iter().for_each(|message| self.console.say(message));
         let is_judged = self.check_judged(&classified.counts, &totals, sources);
         // A page that a server sent as robots.txt, as an archive shows it, allows everything.
         let is_robots_txt = judge.has_history() || judge.foreign_files().is_empty();
@@ -376,6 +378,19 @@ fn folded_message(summary: &SortedSummary, memory: usize) -> Option<String> {
             "--memory is full: the counts of {} are added up as (others); for all of them, use \
              --memory {wanted}MiB",
             parts.join(" and of ")
+        )
+    })
+}
+
+/// A sentence that robots.txt files were read again `times`, because they did not fit in `memory`.
+fn read_again_message(times: u64, memory: usize) -> Option<String> {
+    // Twice as much, at least 2.
+    let gibibytes = (memory >> 29).max(2).next_power_of_two();
+    (times > 0).then(|| {
+        format!(
+            "--memory is full: robots.txt files were read and compiled again {}; to avoid it, add \
+             --memory {gibibytes}GiB",
+            counted(times, "time")
         )
     })
 }

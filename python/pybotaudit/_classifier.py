@@ -27,8 +27,10 @@ def answer_field(name: str) -> pa.Field:
 
 
 _ROWS_OF_THREAD = 1 << 16
-"""The most rows of a batch where several threads judge: enough that an origin occurs often, few
-enough that each thread has work."""
+"""The rows of a batch where several threads judge, at least: enough that an origin occurs often."""
+
+_BATCHES_OF_THREAD = 4
+"""The batches of each thread, if they have enough rows: so a late thread makes less difference."""
 
 _Robots = str | tuple[list[list[pa.Array]], bool] | None
 """Robots.txt files: a path, or the columns of a table and whether bad rows are forgotten."""
@@ -211,7 +213,8 @@ class Classifier:
         else:
             texts, joined = _botaudit.AnswerTexts, _with_one_dictionary
         with Progress(progress, unit=" rows", total=total) as shown:
-            batches = self._answered(reader, plan, threads, shown, texts)
+            rows = self._rows_at_once(total, threads)
+            batches = self._answered(reader, plan, threads, rows, shown, texts)
             table = pa.Table.from_batches(batches, plan.schema)
         columns_of_table = [
             joined(column) if index is None else column
@@ -270,7 +273,8 @@ class Classifier:
 
         def rows() -> Iterator[pa.RecordBatch]:
             with Progress(progress, unit=" rows", total=total) as shown:
-                for batch in self._answered(reader, plan, threads, shown, _botaudit.AnswerTexts):
+                at_once, texts = self._rows_at_once(total, threads), _botaudit.AnswerTexts
+                for batch in self._answered(reader, plan, threads, at_once, shown, texts):
                     yield batch.cast(schema) if strings else batch
 
         return pa.RecordBatchReader.from_batches(schema, rows())
@@ -306,17 +310,29 @@ class Classifier:
         plan = _plan(reader.schema, url, crawler or user_agent, time, columns)
         return reader, plan._replace(is_user_agent=user_agent is not None)
 
+    def _rows_at_once(self, total: int | None, threads: int) -> int:
+        """The most rows of a batch, of so many: all threads get equally many full batches."""
+        most = max(1, _arrow.ROWS // self._native.per_row)
+        if threads == 1:
+            return most
+        if total is None:
+            return -(-most // _BATCHES_OF_THREAD)
+        least = max(1, _ROWS_OF_THREAD // self._native.per_row)
+        share = -(-total // threads)
+        batches = max(-(-share // most), min(share // least, _BATCHES_OF_THREAD), 1)
+        return max(1, -(-share // batches))
+
     def _answered(
         self,
         reader: pa.RecordBatchReader,
         plan: _Plan,
         threads: int,
+        rows: int,
         progress: Progress,
         texts: Callable[[], _botaudit.AnswerTexts],
     ) -> Iterator[pa.RecordBatch]:
-        """The batches with their answers; `texts` gives the texts that a batch continues."""
-        rows = _arrow.ROWS if threads == 1 else min(_arrow.ROWS, _ROWS_OF_THREAD)
-        batches = _arrow.of_size(reader, max(1, rows // self._native.per_row))
+        """The batches of `rows` rows with answers; `texts` gives the texts that a batch continues."""
+        batches = _arrow.of_size(reader, rows)
         judge = lambda batch: self._judged(batch, plan, texts())  # noqa: E731
         done = 0
         for batch in map(judge, batches) if threads == 1 else _in_threads(judge, batches, threads):

@@ -310,6 +310,16 @@ def test_several_threads_give_the_same(monkeypatch: pytest.MonkeyPatch, rng: ran
         classifier.classify(urls, threads=2, progress=lambda _: 1 / 0)
 
 
+def test_threads_get_equally_many_batches(classifier: pybotaudit.Classifier) -> None:
+    for total in (1000, 70_000, 1_000_000, 2_000_000, 50_000_001):
+        for threads in (2, 3, 16):
+            rows = classifier._rows_at_once(total, threads)
+            assert rows <= _arrow.ROWS and -(-total // rows) % threads == 0, (total, threads, rows)
+    assert classifier._rows_at_once(2_000_000, 2) == 250_000
+    assert classifier._rows_at_once(0, 2) == 1
+    assert classifier._rows_at_once(2_000_000, 1) == _arrow.ROWS
+
+
 def test_a_bar_shows_rows(
     classifier: pybotaudit.Classifier, capsys: pytest.CaptureFixture[str]
 ) -> None:

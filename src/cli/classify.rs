@@ -9,7 +9,7 @@ use crate::classify::verdicts::{Layout, Width};
 use crate::config::amounts::{bytes, whole};
 use crate::error::Result;
 use crate::run::classify::{ClassifyRun, WrittenVerdicts};
-use crate::run::console::RunOutcome;
+use crate::run::{console::RunOutcome, memory::default_bytes};
 use crate::url::path::Dialect;
 
 use super::console::{Show, console};
@@ -116,10 +116,13 @@ pub(crate) struct ClassifyArgs {
         help_heading = "Rules", hide_short_help = true)]
     dialect: Dialect,
 
-    /// Approximate memory to use, such as 64MiB or 2GiB; a number alone is MiB.
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = bytes,
-        help_heading = "Performance", hide_short_help = true)]
-    memory: usize,
+    /// Approximate memory to use, such as 64MiB or 2GiB [default: a quarter of what is free]
+    ///
+    /// A number alone is MiB. The default is at least 256MiB. In a control group with a limit, such as that of
+    /// a container, what is left below the limit is free.
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Performance",
+        hide_short_help = true)]
+    memory: Option<usize>,
 
     /// Number of threads; 0 means one per core.
     #[arg(
@@ -168,7 +171,7 @@ impl ClassifyArgs {
             },
             fails_on_disallowed: self.fail_on_disallowed,
             dialect: self.dialect,
-            memory_bytes: self.memory,
+            memory_bytes: self.memory.unwrap_or_else(default_bytes),
             threads: self.threads,
             console: console(Show::unless(self.quiet)),
         };

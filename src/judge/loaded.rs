@@ -1,6 +1,6 @@
 //! What a judge has read so far, and its memory limit with the sizes of its files.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -31,6 +31,37 @@ pub(super) struct Loaded {
     pub(super) foreign: BTreeMap<String, Foreign>,
     /// Names of files of which only a part counts.
     pub(super) cut: BTreeSet<String>,
+    pub(super) dropped: Dropped,
+}
+
+/// The most files that are known to have been dropped.
+const DROPPED_MAX: usize = 1 << 16;
+
+/// The files that were dropped to save memory.
+#[derive(Debug, Default)]
+pub(super) struct Dropped {
+    digests: HashSet<Digest>,
+    /// How often one of them was read again.
+    read_again: u64,
+}
+
+impl Dropped {
+    fn add(&mut self, digests: impl Iterator<Item = Digest>) {
+        let left = DROPPED_MAX - self.digests.len();
+        let digests: Vec<Digest> =
+            digests.filter(|digest| !self.digests.contains(digest)).take(left).collect();
+        self.digests.extend(digests);
+    }
+
+    /// Takes note that the file with this digest was read.
+    pub(super) fn note_read(&mut self, digest: Digest) {
+        self.read_again += u64::from(self.digests.contains(&digest));
+    }
+
+    /// How often files were read again; more often if there are too many files to know all.
+    pub(super) fn read_again(&self) -> u64 {
+        self.read_again
+    }
 }
 
 impl Loaded {
@@ -42,6 +73,14 @@ impl Loaded {
         if robots.is_cut() && self.cut.len() < FAILURES_MAX {
             self.cut.insert(source.to_owned());
         }
+    }
+
+    /// Drops all files and histories, but not what is reported of them.
+    pub(super) fn forget(&mut self) {
+        let mut all = std::mem::take(self);
+        all.dropped.add(all.by_digest.into_keys());
+        let (failures, foreign, cut) = (all.failures, all.foreign, all.cut);
+        *self = Loaded { failures, foreign, cut, dropped: all.dropped, ..Loaded::default() };
     }
 
     /// Of too many failures of an archive, always the same ones are reported.

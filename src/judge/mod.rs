@@ -450,6 +450,7 @@ impl Judge {
         });
         loaded.versions.push(Arc::clone(&robots));
         loaded.by_digest.insert(digest, Arc::clone(&robots));
+        loaded.dropped.note_read(digest);
         drop(loaded);
         self.memory.add(file_bytes(&robots));
         robots
@@ -468,11 +469,7 @@ impl Judge {
             *dfa_cache = Arc::new(dfa_cache.emptied());
             drop(dfa_cache);
             lock(&self.policies).clear();
-            let mut loaded = lock(&self.loaded);
-            let failures = std::mem::take(&mut loaded.failures);
-            let foreign = std::mem::take(&mut loaded.foreign);
-            let cut = std::mem::take(&mut loaded.cut);
-            *loaded = Loaded { failures, foreign, cut, ..Loaded::default() };
+            lock(&self.loaded).forget();
         }
     }
 
@@ -487,6 +484,12 @@ impl Judge {
     /// less then, and reads files again.
     pub(crate) fn lend_memory(&self, bytes: usize) {
         self.memory.lend(bytes);
+    }
+
+    /// How often a robots.txt was read and compiled again because it had been dropped to stay within the
+    /// limit of [`Judge::of_many`].
+    pub(crate) fn times_read_again(&self) -> u64 {
+        lock(&self.loaded).dropped.read_again()
     }
 
     /// How often the judge dropped everything to stay within the limit of [`Judge::of_many`].

@@ -20,6 +20,7 @@ use crate::classify::verdicts::{Layout, Verdicts, Width};
 use crate::config::setting::THREADS_MAX;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
+use crate::input::compression::Compression;
 use crate::input::source::{Location, Source, expand, unread_directories};
 use crate::judge::{Judge, messages::failure_messages, profile::CrawlerProfile};
 use crate::logs::format::Hints;
@@ -94,6 +95,17 @@ const ORIGINS_EIGHTHS: usize = 1;
 /// batches of 75,000 shuffled rows, each origin occurs seven times.
 const BATCH_BYTES_MAX: usize = 8 << 20;
 
+/// Each thread gets so many batches, or fewer if they would be smaller than this: nothing is read beside the first ones,
+/// and nothing is judged beside the writing of the last ones.
+const ROUNDS: u64 = 4;
+const BATCH_BYTES_MIN: u64 = 1 << 20;
+
+/// A list that is shorter has one batch.
+const SHORT_LIST_BYTES: u64 = 64 << 10;
+
+/// Most lines are shorter.
+const LINE_BYTES: u64 = 1 << 10;
+
 /// The memory of a batch per byte of input, for its rows, and for the answers and the output of
 /// each crawler.
 const BATCH_GROWTH: usize = 4;
@@ -156,7 +168,7 @@ impl ClassifyRun {
         verdicts: &Verdicts<'_>,
         output: &mut OutputFile,
     ) -> Result<Classified> {
-        let options = self.options(context.crawlers);
+        let options = self.options(sources, context.crawlers);
         let (progress, begun) = (ClassifyProgress::default(), Instant::now());
         let begin = |form: &InputFormat| verdicts.begin(form);
         let write =
@@ -205,6 +217,8 @@ impl ClassifyRun {
         damages.iter().cloned().chain(notes).for_each(|damage| self.console.warn(&damage));
         let totals = totals(&classified.counts, classified.rows);
         self.console.say(&totals);
+        let read_again = read_again_message(judge.times_read_again(), self.memory_bytes);
+        read_again.iter().for_each(|message| self.console.say(message));
         let is_judged = self.check_judged(&classified.counts, &totals, sources);
         // A page that a server sent as robots.txt, as an archive shows it, allows everything.
         let is_robots_txt = judge.has_history() || judge.foreign_files().is_empty();
@@ -278,7 +292,7 @@ impl ClassifyRun {
         Err(Error::usage(why))
     }
 
-    fn options(&self, crawlers: &CrawlerSource<'_>) -> ClassifyOptions {
+    fn options(&self, sources: &[Source], crawlers: &CrawlerSource<'_>) -> ClassifyOptions {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores } else { self.threads };
         // For each thread a batch is read, one judged and one written. The first has no rows yet, and the last no text
@@ -295,9 +309,10 @@ impl ClassifyRun {
             }
             false => (batch_bytes, None),
         };
+        let most = batch_bytes.clamp(16 << 10, BATCH_BYTES_MAX);
         ClassifyOptions {
             threads,
-            batch_bytes: batch_bytes.clamp(16 << 10, BATCH_BYTES_MAX),
+            batch_bytes: list_bytes(sources).map_or(most, |list| even_batch(list, threads, most)),
             writing: self.writing,
             wanted: self.wanted.clone(),
             origins_bytes,
@@ -328,6 +343,24 @@ impl ClassifyRun {
         };
         self.layout.unwrap_or_else(by_name)
     }
+}
+
+/// The bytes of all lists; `None` if that is not known before they are read.
+fn list_bytes(sources: &[Source]) -> Option<u64> {
+    let is_compressed = |source: &Source| Compression::claimed_by(source.name.as_ref()).is_some();
+    let sizes = sources.iter().map(|it| it.size_bytes().filter(|_| !is_compressed(it)));
+    sizes.sum()
+}
+
+/// The size of the batches of lists of `list` bytes, at most `most`, so that each thread gets as many as the
+/// others: all wait for the last batch.
+fn even_batch(list: u64, threads: usize, most: usize) -> usize {
+    let (threads, most) = (threads as u64, most as u64);
+    let share = list.div_ceil(threads);
+    let rounds = share.div_ceil(most).max(ROUNDS.min(share / BATCH_BYTES_MIN)).max(1);
+    // A batch ends with a whole line, and the next one begins with the rest.
+    let even = (share.div_ceil(rounds) + LINE_BYTES).max(SHORT_LIST_BYTES).min(most);
+    even as usize
 }
 
 /// A sentence that `lines` are damaged, if any are.
@@ -380,9 +413,52 @@ fn folded_message(summary: &SortedSummary, memory: usize) -> Option<String> {
     })
 }
 
+/// A sentence that robots.txt files were read again `times`, because they did not fit in `memory`.
+fn read_again_message(times: u64, memory: usize) -> Option<String> {
+    // Twice as much, at least 2.
+    let gibibytes = (memory >> 29).max(2).next_power_of_two();
+    (times > 0).then(|| {
+        format!(
+            "--memory is full: robots.txt files were read and compiled again {}; to avoid it, add \
+             --memory {gibibytes}GiB",
+            counted(times, "time")
+        )
+    })
+}
+
 fn verdict_word(name: &str) -> Result<VerdictWord> {
     VerdictWord::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = VerdictWord::ALL.iter().map(|word| word.as_str()).collect();
         Error::usage(format!("--only {name}: the verdicts are {}", names.join(", ")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_get_equally_many_batches() {
+        for most in [16 << 10, 3 << 20, 8 << 20] {
+            for threads in [1, 2, 3, 16] {
+                for list in [100_000, 5_000_000, 58 << 20, 115_151_155, 3_000_000_000_u64] {
+                    let bytes = even_batch(list, threads, most);
+                    assert!(bytes <= most && bytes >= (16 << 10));
+                    // The rest of a line stays for the next batch.
+                    let batches = list.div_ceil(bytes as u64 - 100);
+                    let rounds = batches.div_ceil(threads as u64);
+                    let missing = rounds * threads as u64 - batches;
+                    let is_short = bytes as u64 == SHORT_LIST_BYTES;
+                    assert!(
+                        missing == 0 || bytes == most || is_short,
+                        "{list} bytes, {threads} threads: {batches} batches of {bytes}"
+                    );
+                }
+            }
+        }
+        assert_eq!(even_batch(0, 2, 8 << 20), SHORT_LIST_BYTES as usize);
+        assert_eq!(even_batch(u64::MAX, 2, 8 << 20), 8 << 20);
+        // Seven batches of the largest size would leave one thread without work in the last round.
+        assert_eq!(even_batch(56 << 20, 2, 8 << 20), (7 << 20) + 1024);
+    }
 }

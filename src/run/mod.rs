@@ -22,6 +22,7 @@ pub mod imports;
 pub mod init;
 pub mod library;
 pub mod lint;
+pub(crate) mod memory;
 pub mod merge;
 pub mod nightly;
 pub mod notes;

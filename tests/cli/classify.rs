@@ -95,6 +95,40 @@ fn verdicts_are_those_of_the_reference_in_any_order_and_memory() {
     }
 }
 
+/// Files that do not fit in memory are read again for later batches, and somebody is told what helps.
+#[test]
+fn it_says_that_files_were_read_again() {
+    let sandbox = Sandbox::new();
+    for origin in 0..60 {
+        let rules: String = (0..500).map(|rule| format!("Disallow: /{origin}/{rule}\n")).collect();
+        sandbox.write(&format!("robots/h{origin}.example"), format!("User-agent: *\n{rules}"));
+    }
+    let mut random = Random(9309);
+    let mut url = || format!("https://h{}.example/{}\n", random.below(60), random.below(60));
+    let input: String = (0..6000).map(|_| url()).collect();
+    let run = |options: &str| {
+        let ran = classify(&sandbox, &format!("--token bot {options} -"), &input).exits(0);
+        (ran.stdout, ran.stderr)
+    };
+    let (rows, said) = run("");
+    for threads in [1, 2, 5] {
+        let (rows_of_little, said) = run(&format!("--memory 1MiB --threads {threads}"));
+        assert!(rows_of_little == rows, "{threads} threads");
+        assert!(said.contains("--memory is full: robots.txt files were read and compiled again "));
+        assert!(said.ends_with("; to avoid it, add --memory 2GiB\n"), "{said}");
+    }
+    assert!(!said.contains("--memory"), "{said}");
+    assert!(!run("--memory 64MiB").1.contains("--memory"));
+    assert_eq!(run("-q --memory 1MiB").1, "");
+    // Each file is needed once, so that it does not matter that it is dropped.
+    let mut sorted: Vec<&str> = input.lines().collect();
+    sorted.sort_unstable();
+    let sorted = sorted.join("\n");
+    let said =
+        classify(&sandbox, "--token bot --memory 1MiB --threads 1 -", &sorted).exits(0).stderr;
+    assert!(!said.contains("--memory"), "{said}");
+}
+
 /// Fewer columns need less work and have the same cells.
 #[test]
 fn columns_do_not_depend_on_each_other() {

@@ -24,11 +24,13 @@ const SHARE_MIN: f64 = 0.5;
 /// The fewest requests of a crawler that is named.
 const REQUESTS_MIN: u64 = 10;
 
-/// A finding: what robots.txt asks for, what the server answers, and both in words.
-const FINDINGS: [(Asked, fn(StatusGroup) -> bool, &str, &str); 3] = [
-    (Asked::Allowed, is_refused, "allowed but refused", "refused"),
-    (Asked::Violation, is_served, "disallowed but served", "served"),
-    (Asked::Violation, is_refused, "refused as robots.txt asks", "refused"),
+/// What robots.txt asks for, what the server answers, and both in words.
+type Finding = (Asked, fn(StatusGroup) -> bool, &'static str);
+
+const FINDINGS: [Finding; 3] = [
+    (Asked::Allowed, is_refused, "allowed but refused"),
+    (Asked::Violation, is_served, "disallowed but served"),
+    (Asked::Violation, is_refused, "refused as robots.txt asks"),
 ];
 
 fn is_refused(answer: StatusGroup) -> bool {
@@ -50,16 +52,13 @@ struct Treated {
 
 merge_fields!(Treated { all, answered, span });
 
-/// `allowed but refused: OAI-SearchBot (verified) 50 of 50 requests since 2026-11-20`, each finding with its crawlers,
-/// most requests first. Crawlers that are tools or spoofed are in none.
+/// `allowed but refused: OAI-SearchBot (verified) 50 of 50 since 2026-11-20`, each finding with its crawlers,
+/// most requests first. The numbers are requests. Crawlers that are tools or spoofed are in none.
 pub(super) fn findings(model: &PageModel<'_>) -> Vec<String> {
     FINDINGS.iter().filter_map(|finding| found(model, finding)).collect()
 }
 
-fn found(
-    model: &PageModel<'_>,
-    (asked, is_answer, words, done): &(Asked, fn(StatusGroup) -> bool, &str, &str),
-) -> Option<String> {
+fn found(model: &PageModel<'_>, (asked, is_answer, words): &Finding) -> Option<String> {
     let mut treated: BTreeMap<Actor, Treated> = BTreeMap::new();
     for row in model.audit.rows().iter().filter(|row| model.audit.is_own_crawler(row.actor)) {
         let answers = row.tally.answers.iter().filter(|((of, _), _)| of == asked);
@@ -80,7 +79,7 @@ fn found(
             format!(" since {}", span.first.to_string().split('T').next().unwrap_or_default())
         });
         format!(
-            "{} ({}) {} of {} requests {done}{since}",
+            "{} ({}) {} of {}{since}",
             shown(&model.name(crawler)),
             identity.as_str(),
             grouped(answered.requests),

@@ -80,7 +80,7 @@ fn answers_are_those_of_the_lines() {
         sandbox.run(&format!("{audit} --partial {part}.tally {part}.log")).exits(0);
     }
     sandbox.run("merge 0.tally 1.tally -o merged.tally").exits(0);
-    sandbox.run("report -q merged.tally -o merged").exits(0);
+    sandbox.run("report merged.tally -o merged").exits(0);
     for report in ["whole", "merged"] {
         let table = sandbox.table(&format!("{report}/answers.csv"));
         let mut found = table.cells("crawler verdict answer requests bytes");
@@ -96,11 +96,10 @@ fn answers_are_those_of_the_lines() {
 fn who_is_treated_against_robots_txt_is_named() {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", ROBOTS);
-    let summary = |log: String| {
+    let summary = |report: &str, log: String| {
         sandbox.write("access.log", log);
-        let audit =
-            "audit --overwrite --robots robots.txt --origin https://a.example -o report access.log";
-        let stdout = sandbox.run(audit).exits(0).stdout;
+        let audit = "audit --robots robots.txt --origin https://a.example access.log -o";
+        let stdout = sandbox.run(&format!("{audit} {report}")).exits(0).stdout;
         let lines = stdout.split("\n  ").map(|line| line.replace("\n    ", " "));
         lines.collect::<Vec<String>>().join("\n")
     };
@@ -109,9 +108,10 @@ fn who_is_treated_against_robots_txt_is_named() {
     };
     let usual = each(50, 0, "/a", 200) + &each(9, 1, "/a", 403) + &each(9, 2, "/private", 200);
     let words = ["allowed but refused", "disallowed but served", "refused as robots.txt asks"];
-    let text = summary(usual.clone());
+    let text = summary("usual", usual.clone());
     assert!(words.iter().all(|words| !text.contains(words)), "too few requests: {text}");
     let text = summary(
+        "report",
         usual
             + &each(41, 1, "/a", 403)
             + &each(30, 0, "/private", 200)
@@ -119,9 +119,9 @@ fn who_is_treated_against_robots_txt_is_named() {
             + &each(60, 2, "/private", 402),
     );
     for expected in [
-        "allowed but refused: OAI-SearchBot (unverified) 50 of 50 requests refused since 2026-03-20",
-        "disallowed but served: GPTBot (unverified) 30 of 40 requests served since 2026-03-20",
-        "refused as robots.txt asks: CCBot (unverified) 60 of 69 requests refused since 2026-03-20",
+        "allowed but refused: OAI-SearchBot (unverified) 50 of 50 since 2026-03-20",
+        "disallowed but served: GPTBot (unverified) 30 of 40 since 2026-03-20",
+        "refused as robots.txt asks: CCBot (unverified) 60 of 69 since 2026-03-20",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
         let mut sentence = expected.to_owned();

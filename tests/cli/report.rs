@@ -60,7 +60,7 @@ fn tables_as_json_lines() {
     let of = |table: &str| rows.iter().filter(|row| row["table"] == table).count();
     let is_written = |name: &String| name.ends_with(".csv");
     let tables: Vec<String> = sandbox.names("report").into_iter().filter(is_written).collect();
-    assert_eq!(tables.len(), 24);
+    assert_eq!(tables.len(), 25);
     for table in tables {
         let rows = sandbox.table(&format!("report/{table}")).rows.len();
         assert_eq!(of(table.trim_end_matches(".csv")), rows, "{table}");

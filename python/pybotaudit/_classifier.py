@@ -331,7 +331,7 @@ class Classifier:
         progress: Progress,
         texts: Callable[[], _botaudit.AnswerTexts],
     ) -> Iterator[pa.RecordBatch]:
-        """The batches of `rows` rows with answers; `texts` gives the texts that a batch continues."""
+        """Batches of `rows` rows with answers; `texts` gives the texts that they continue."""
         batches = _arrow.of_size(reader, rows)
         judge = lambda batch: self._judged(batch, plan, texts())  # noqa: E731
         done = 0

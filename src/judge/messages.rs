@@ -80,6 +80,17 @@ pub fn ignored_message<'a>(
     ))
 }
 
+/// What was compiled: rules, the sets of rules that bind crawlers, and the automata with their bytes.
+pub(super) fn compiled(rules: usize, sets: usize, (automata, bytes): (usize, usize)) -> String {
+    format!(
+        "compiled: {} in {}; {} for wildcards, {}",
+        counted(rules as u64, "rule"),
+        counted(sets as u64, "rule set"),
+        counted(automata as u64, "DFA"),
+        counted(bytes as u64, "byte"),
+    )
+}
+
 /// A sentence that `slow` decisions took long.
 pub(super) fn slow_decisions(slow: u64) -> String {
     format!(

@@ -39,7 +39,6 @@ use crate::matcher::select::Selection;
 use crate::matcher::{compiled::CompiledPolicy, decision::Decision, dfa_cache::DfaCache};
 use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
-use crate::numbers::counted;
 use crate::robots::RobotsBody;
 use crate::robots::foreign::{Foreign, foreign};
 use crate::robots::parse::{cut, parse_body};
@@ -49,7 +48,9 @@ use crate::url::path::{Dialect, PathQuery};
 
 use by_crawler::{ByCrawler, ByName};
 use loaded::{FAILURES_MAX, Loaded, MemoryBudget, file_bytes, name_bytes};
-use messages::{cut_message, foreign_message, foreign_messages, ignored_message, slow_decisions};
+use messages::{
+    compiled, cut_message, foreign_message, foreign_messages, ignored_message, slow_decisions,
+};
 use outages::KnownOutages;
 use policy_files::NamedFiles;
 use profile::{Asker, CrawlerProfile, Profiles};
@@ -333,13 +334,7 @@ impl Judge {
         let policies = lock(&self.policies);
         let rules: usize = policies.values().map(|policy| policy.rules()).sum();
         let dfa_cache = lock(&self.dfa_cache);
-        format!(
-            "compiled: {} in {}; {} for wildcards, {}",
-            counted(rules as u64, "rule"),
-            counted(policies.len() as u64, "rule set"),
-            counted(dfa_cache.automata() as u64, "DFA"),
-            counted(dfa_cache.heap_bytes() as u64, "byte"),
-        )
+        compiled(rules, policies.len(), (dfa_cache.automata(), dfa_cache.heap_bytes()))
     }
 
     /// Whether all crawlers are judged as if `*` bound them, too.

@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(of.collect::<Vec<_>>(), expected);
     }
 
-    /// The file may come from a stranger.
+    /// Anybody may have written a tally.
     #[test]
     fn no_verdict_has_more_answers_than_requests() {
         let total = Sums { requests: 9, allowed: 4, violations: 2, unknown: 3, ..Sums::default() };

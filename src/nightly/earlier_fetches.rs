@@ -10,9 +10,6 @@ use crate::time::Day;
 use super::state::fetches::DayFetch;
 use super::state::rows::ActorDay;
 
-/// How many days a fetch of robots.txt is remembered.
-pub(crate) const REMEMBERED_DAYS: i32 = 30;
-
 /// Adds `fetches` of earlier days to the rows of `tally`: to those of the same crawler, and of others of its operator,
 /// with the same identity at the same origin.
 pub(crate) fn remember(tally: &mut Tally, fetches: &[DayFetch], registry: &Registry) {

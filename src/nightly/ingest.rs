@@ -16,12 +16,12 @@ use crate::judge::Judge;
 use crate::report::privacy::Privacy;
 use crate::time::Day;
 
-use super::earlier_fetches::{REMEMBERED_DAYS, days_that_know, remember};
+use super::earlier_fetches::{days_that_know, remember};
 use super::log_identity::is_unfinished;
 use super::plan::{Log, Plan};
 use super::state::State;
 use super::state::change::{RecordedInput, StateChange};
-use super::state::fetches::{DayFetch, fetches};
+use super::state::fetches::{DayFetch, REMEMBERED_DAYS, fetches};
 
 /// The settings of a site for one run.
 #[derive(Clone, Copy)]

@@ -12,8 +12,8 @@ use crate::time::Day;
 
 use super::State;
 
-/// The days of a state without fetches whose tallies are read for them: the last ones of each site.
-const FILLED_DAYS: i32 = 30;
+/// How many days a fetch of robots.txt is remembered.
+pub(crate) const REMEMBERED_DAYS: i32 = 30;
 
 /// A successful fetch: of each crawler and day at an origin, the first and the last one.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -75,7 +75,7 @@ pub(super) fn put_fetches(
 }
 
 impl State {
-    /// Takes the fetches from tallies, in a state that was made before it had them. Where a tally is damaged, its own
+    /// Takes the fetches from the tallies of the last days of each site, in a state that was made before it had them. Where a tally is damaged, its own
     /// report says so.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl State {
     pub(super) fn fill_fetches(&self) -> Result<()> {
         let query = "SELECT site, day FROM days AS of WHERE day > \
                      (SELECT date(max(day), ?) FROM days WHERE site = of.site)";
-        let days = self.select(query, [format!("-{FILLED_DAYS} days")], |row| {
+        let days = self.select(query, [format!("-{REMEMBERED_DAYS} days")], |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
         })?;
         for (site, day) in days {
